@@ -78,6 +78,24 @@ export function endpointKey(name: string, identity: string, tenant: string | und
   return typeof hash === 'string' ? `${name}:sha256:${hash}` : hash.then((hex) => `${name}:sha256:${hex}`);
 }
 
+const PURPOSE = /^[!-9;-~]{1,54}$/;
+
+/**
+ * Resolves to the `keyFor` of an event's context. The key begins with that of the event at its endpoint, or at `webhook` where
+ * the endpoint has no name.
+ */
+export async function purposeKeys(
+  { event, tenant }: Pick<Delivery, 'event' | 'tenant'>,
+  endpoint = 'webhook',
+): Promise<(purpose: string) => string> {
+  const eventKey = await endpointKey(endpoint, event.id, tenant);
+  return (purpose) => {
+    const isPurpose = typeof purpose === 'string' && PURPOSE.test(purpose);
+    check(isPurpose, 'keyFor() takes a purpose of 1 to 54 visible ASCII characters without a colon');
+    return `${eventKey}:${purpose}`;
+  };
+}
+
 /** Returns the key of the events of one type that are about a job. No identity of an event has such a key. */
 export async function jobRunKey(name: string, { event, tenant }: Delivery): Promise<string> {
   return `${name}:job=${await fingerprint(JSON.stringify([tenant ?? null, event.jobId, event.type]))}`;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkEndpointName, deliveryKey, endpointKey } from '../src/endpoint.js';
+import { checkEndpointName, deliveryKey, endpointKey, purposeKeys } from '../src/endpoint.js';
 import type { Delivery } from '../src/verify/verify.js';
 import { refusal } from './support/deliveries.js';
 
@@ -71,3 +71,39 @@ it.each(['', 'with space', 'a:b', 'x'.repeat(65), 'Müller', 7, undefined])(
     expect([code, message]).toEqual(['invalid_option', expect.stringMatching(/^name must be 1 to 64 visible ASCII/)]);
   },
 );
+
+describe('keyFor of a context', () => {
+  it('the key has the endpoint, the tenant, the event and the purpose', async () => {
+    expect((await purposeKeys(deliveryOf('evt_1'), 'clips'))('mail')).toBe('clips:evt_1:mail');
+    expect((await purposeKeys(deliveryOf('evt_1', 'acme'), 'clips'))('mail')).toBe('clips:tenant=acme:evt_1:mail');
+    expect((await purposeKeys(deliveryOf('evt_1')))('mail')).toBe('webhook:evt_1:mail');
+  });
+
+  it('two keys are equal only for the same endpoint, tenant, event and purpose, and have at most 255 characters', async () => {
+    const name = fc.constantFrom('a', 'b', 'n'.repeat(64));
+    const text = fc.oneof(
+      fc.constantFrom('evt_1', 'evt_1:mail', 'x'.repeat(119), '\ud800'),
+      fc.string({ minLength: 1 }),
+    );
+    const tenant = fc.option(text, { nil: undefined });
+    const purpose = fc.constantFrom('mail', 'sms', 'p'.repeat(54));
+    const parts = fc.tuple(name, text, tenant, purpose);
+    const keyOf = async ([endpoint, id, of, what]: [string, string, string | undefined, string]) =>
+      (await purposeKeys(deliveryOf(id, of), endpoint))(what);
+    await fc.assert(
+      fc.asyncProperty(parts, parts, async (one, other) => {
+        const [key, otherKey] = [await keyOf(one), await keyOf(other)];
+        expect(key).toMatch(/^[!-~]{1,255}$/);
+        expect(key === otherKey).toBe(JSON.stringify(one) === JSON.stringify(other));
+      }),
+    );
+  });
+
+  it.each([[''], ['a b'], ['a:b'], ['x'.repeat(55)], ['é'], [undefined], [{}]])(
+    'the purpose %j is refused',
+    async (purpose) => {
+      const keyFor = await purposeKeys(deliveryOf('evt_1'), 'clips');
+      expect(refusal(() => keyFor(purpose as string)).message).toContain('keyFor() takes a purpose of 1 to 54');
+    },
+  );
+});

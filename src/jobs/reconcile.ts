@@ -1,6 +1,7 @@
 import type { JobClaims } from '../dedupe/job-claims.js';
 import { NO_LEASE } from '../dedupe/lease.js';
 import { STORE_TIMEOUT_MS } from '../dedupe/store-call.js';
+import { purposeKeys } from '../endpoint.js';
 import { WebhookError } from '../errors.js';
 import { check } from '../option-checks.js';
 import { settle } from '../receiver/claimed-delivery.js';
@@ -90,13 +91,14 @@ export async function reconcile(
     const handler = attempt(() => handlerFor(delivery.event));
     if ('thrown' in handler) return decided(failed(delivery, handler.thrown));
     if (handler.value === undefined) return decided({ kind: 'ignored', delivery });
+    const keyFor = await purposeKeys(delivery, name);
     const limit = { remaining: () => STORE_TIMEOUT_MS };
     const reports = { notify: report, background };
     const claim = await claimJob(delivery, NO_LEASE, { limit, reports, waitMs: 0, expectedAt });
     if (claim.status !== 'acquired') return 'elsewhere';
     const { attempt: count, fence } = claim.lease;
     const context = { delivery, signal: signal ?? new AbortController().signal, attempt: count, fence, endpoint: name };
-    const { decision } = await runHandler(handler.value, context);
+    const { decision } = await runHandler(handler.value, { ...context, keyFor });
     return decided(await settle(claim, decision));
   }
 

@@ -7,7 +7,12 @@ export type {
   FollowedState,
   OperatedQueue,
   QueueStats,
+  UnopenedDelivery,
 } from './dead-letters.js';
+export type { EncryptionKey } from './body-cipher.js';
+export type { Overflow } from './limited-overflow.js';
+export type { OverflowReference, PackedDelivery, QueueJob } from './packed-delivery.js';
+export { createPayloads, type EnginePut, type PayloadOptions, type Payloads } from './payloads.js';
 export {
   createProcessor,
   type Ended,

@@ -4,7 +4,7 @@ import type { QueuedDelivery } from '../receiver/queued-delivery.js';
 import { stopwatch } from '../timers.js';
 import { fingerprint } from '../verify/hmac.js';
 import { type BodyCipher, bodyCipher, type EncryptionKey } from './body-cipher.js';
-import { limitedOverflow, type Overflow } from './limited-overflow.js';
+import { type LimitedOverflow, limitedOverflow, type Overflow } from './limited-overflow.js';
 import {
   asPacked,
   checkPacked,
@@ -30,20 +30,19 @@ export interface PayloadOptions {
 /** The names of {@link PayloadOptions}. */
 export const PAYLOAD_OPTIONS = ['overflow', 'encrypt'] as const satisfies readonly (keyof PayloadOptions)[];
 
+/** How an engine puts a job. */
+export interface EnginePut {
+  putJob(job: QueueJob): Promise<'queued' | 'known'>;
+  /** Resolves to whether the job of a key is done; absent where the engine recognises no keys. */
+  isFinished?: ((key: string) => Promise<boolean>) | undefined;
+}
+
 /** Stores the bodies of jobs as the options say. */
 export interface Payloads {
   /** The largest body that fits into a job; undefined where every one does. */
   readonly maxBodyBytes: number | undefined;
-  /**
-   * Puts a delivery by `put`. An engine that recognises keys says with `isFinished` whether the job of a key is done.
-   *
-   * @throws WebhookError `body_unavailable`; what `put` throws
-   */
-  put(
-    delivery: QueuedDelivery,
-    put: (job: QueueJob) => Promise<'queued' | 'known'>,
-    isFinished?: (key: string) => Promise<boolean>,
-  ): Promise<'queued' | 'known'>;
+  /** Puts a delivery. @throws WebhookError `body_unavailable`; what the engine throws */
+  put(delivery: QueuedDelivery, engine: EnginePut): Promise<'queued' | 'known'>;
   /** Resolves to a stored job with its exact body. @throws WebhookError `unreadable_job`, `body_unavailable` */
   open(job: unknown): Promise<unknown>;
   /**
@@ -60,45 +59,46 @@ const LARGE_BYTES = 256 * 1024;
 const FIELDS_BYTES = 1_000;
 /** What AES-GCM adds to a body. */
 const CIPHER_BYTES = 28;
-/** Within this time from its first attempt, the service sends no other attempt of an event. */
+/** The service sends the next attempt of an event at the earliest 30 s after the last one. */
 const ALONE_MS = 20_000;
 
 /**
- * @param maxJobBytes The limit of the engine for a job as JSON
+ * Returns what stores the bodies of jobs: encrypted, or outside of the queue where they are too large for it. Use it for a queue
+ * of your own, as `docs/add-a-queue.md` shows.
+ *
+ * @param maxJobBytes The largest job that the engine takes, as JSON, in bytes. Default: no limit.
  * @throws WebhookError `invalid_option`
+ * @example
+ * const payloads = createPayloads({ overflow, encrypt: key }, 1_048_576);
+ * const put = (delivery) => payloads.put(delivery, { putJob: async (job) => (await send(JSON.stringify(job)), 'queued') });
  */
-export function payloadsOf(options: PayloadOptions, maxJobBytes = Number.POSITIVE_INFINITY): Payloads {
+export function createPayloads(options: PayloadOptions, maxJobBytes = Number.POSITIVE_INFINITY): Payloads {
   const cipher = options.encrypt === undefined ? undefined : bodyCipher(options.encrypt);
   const overflow = options.overflow === undefined ? undefined : limitedOverflow(options.overflow);
   const isLimited = Number.isFinite(maxJobBytes) && overflow === undefined;
   const mostBytes = overflow === undefined ? maxJobBytes : Math.min(maxJobBytes, LARGE_BYTES);
 
-  /** Resolves to the job with its body inside, and to the bytes that would be kept outside. */
-  async function pack(delivery: QueuedDelivery): Promise<{ inside: QueueJob; bytes: Uint8Array; keyId?: string }> {
-    const body = fromBase64(delivery.body);
-    if (cipher === undefined) return { inside: delivery, bytes: body };
-    const { bytes, keyId } = await cipher.encrypt(body, contextOf(delivery));
-    return { inside: { ...delivery, v: 2, body: toBase64(bytes), encryptedBy: keyId }, bytes, keyId };
-  }
-
   const hashOf = async (body: Uint8Array, keyId: string | undefined) =>
     keyId === undefined ? fingerprint(body) : (cipher as BodyCipher).hash(body, keyId);
 
-  const put: Payloads['put'] = async (delivery, putJob, isFinished) => {
-    if (cipher === undefined && overflow === undefined && !isLimited) return putJob(delivery);
-    const { inside, bytes, keyId } = await pack(delivery);
-    if (sizeOf(inside) <= mostBytes) return putJob(inside);
-    if (overflow === undefined) return putJob(withoutHeaders(inside, maxJobBytes));
+  /** Puts a job whose body is kept outside. */
+  async function putOutside(
+    delivery: QueuedDelivery,
+    { body, encryptedBy }: { body: string; encryptedBy?: string | undefined },
+    overflow: LimitedOverflow,
+    { putJob, isFinished }: EnginePut,
+  ): Promise<'queued' | 'known'> {
     const aloneMs = stopwatch();
-    const hash = await hashOf(fromBase64(delivery.body), keyId);
+    const bytes = fromBase64(body);
+    const hash = await hashOf(fromBase64(delivery.body), encryptedBy);
     // Two attempts of an event share a body where the engine shares their job; otherwise each job has a body of its own.
     const id = await fingerprint(`${delivery.key}:${hash}:${isFinished ? '' : crypto.randomUUID()}`);
     const { body: _, ...rest } = delivery;
-    const outside: PackedDelivery = { ...rest, v: 2, encryptedBy: keyId, overflow: { id, hash } };
+    const job: PackedDelivery = { ...rest, v: 2, encryptedBy, overflow: { id, hash } };
     const wasThere = isFinished !== undefined && (await overflow.get(id)) !== undefined;
-    if (!wasThere) await overflow.put(id, bytes);
     try {
-      const answer = await putJob(withoutHeaders(outside, maxJobBytes));
+      if (!wasThere) await overflow.put(id, bytes);
+      const answer = await putJob(withoutHeaders(job, maxJobBytes));
       // What was there may have been the body of an earlier job, and deleted with it.
       if (answer === 'queued' && wasThere) await overflow.put(id, bytes);
       if (answer === 'known' && !wasThere && (await isFinished?.(delivery.key))) await overflow.delete(id);
@@ -108,7 +108,7 @@ export function payloadsOf(options: PayloadOptions, maxJobBytes = Number.POSITIV
       if (!wasThere && aloneMs() < ALONE_MS) await overflow.delete(id).catch(() => {});
       throw error;
     }
-  };
+  }
 
   async function fetched({ id }: OverflowReference): Promise<Uint8Array> {
     if (overflow === undefined) throw withoutOption('kept outside of the queue', 'overflow');
@@ -120,7 +120,13 @@ export function payloadsOf(options: PayloadOptions, maxJobBytes = Number.POSITIV
   return {
     maxBodyBytes: isLimited ? largestBody(maxJobBytes, cipher) : undefined,
 
-    put,
+    async put(delivery, engine) {
+      if (cipher === undefined && mostBytes === Number.POSITIVE_INFINITY) return engine.putJob(delivery);
+      const inside = cipher ? await encrypted(delivery, cipher) : delivery;
+      if (sizeOf(inside) <= mostBytes) return engine.putJob(inside);
+      if (overflow === undefined) return engine.putJob(withoutHeaders(inside, maxJobBytes));
+      return putOutside(delivery, inside, overflow, engine);
+    },
 
     async open(job) {
       const packed = asPacked(job);
@@ -144,6 +150,11 @@ export function payloadsOf(options: PayloadOptions, maxJobBytes = Number.POSITIV
       if (await isOwn()) await overflow.delete(id);
     },
   };
+}
+
+async function encrypted(delivery: QueuedDelivery, cipher: BodyCipher) {
+  const { bytes, keyId } = await cipher.encrypt(fromBase64(delivery.body), contextOf(delivery));
+  return { ...delivery, v: 2, body: toBase64(bytes), encryptedBy: keyId } as const;
 }
 
 /** Returns what must not change of a job without its body being refused. */

@@ -2,7 +2,7 @@ import { createBackground } from '../background.js';
 import type { Claim } from '../dedupe/dedupe.js';
 import type { JobClaims } from '../dedupe/job-claims.js';
 import { NO_LEASE } from '../dedupe/lease.js';
-import { endpointOf } from '../endpoint.js';
+import { endpointOf, purposeKeys } from '../endpoint.js';
 import { isWebhookError, WebhookError } from '../errors.js';
 import { check, checkKnownOptions, checkObject } from '../option-checks.js';
 import { settle } from '../receiver/claimed-delivery.js';
@@ -14,7 +14,7 @@ import { fromQueued, type QueuedDelivery } from '../receiver/queued-delivery.js'
 import { failed, type HandlerEnd, runHandler } from '../receiver/run-handler.js';
 import type { Delivery } from '../verify/verify.js';
 import { asPacked } from './packed-delivery.js';
-import { PAYLOAD_OPTIONS, type PayloadOptions, payloadsOf } from './payloads.js';
+import { PAYLOAD_OPTIONS, type PayloadOptions, createPayloads } from './payloads.js';
 import { reasonOf, storedStack, WORKER_DIED } from './reason.js';
 
 /** Options of a worker, which runs the handlers of queued deliveries. */
@@ -130,7 +130,7 @@ export function createProcessor(options: WorkerOptions): Processor {
   const { telemetry, jobs } = options;
   checkJobs(jobs);
   check(telemetry === undefined || typeof telemetry.record === 'function', 'telemetry has no method record()');
-  const payloads = payloadsOf(options);
+  const payloads = createPayloads(options);
   /** The deliveries of packed jobs, which `deadLetter` reports without opening them a second time. */
   const opened = new WeakMap<object, QueuedDelivery>();
   const handlerFor = handlerTable(options.on);
@@ -150,7 +150,8 @@ export function createProcessor(options: WorkerOptions): Processor {
       const handler = handlerFor(delivery.event);
       if (handler === undefined) return { as: 'done', decision: { kind: 'ignored', delivery } };
       const endpoint = endpointOf(key);
-      const context = { delivery, signal: signal ?? new AbortController().signal, attempt, fence, endpoint };
+      const keyFor = await purposeKeys(delivery, endpoint);
+      const context = { delivery, signal: signal ?? new AbortController().signal, attempt, fence, endpoint, keyFor };
       const claim = await claimJob(context);
       if (claim.status !== 'acquired') return { as: 'done', decision: { kind: 'duplicate', delivery } };
       const ended = await runHandler(handler, context);

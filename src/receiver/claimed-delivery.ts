@@ -12,13 +12,14 @@ export interface ClaimedDelivery {
   deadline: Deadline;
   /** The name of the endpoint. */
   endpoint: string | undefined;
+  keyFor: HandlerContext['keyFor'];
   /** Called once, when the claim ends. */
   ended?(): void;
 }
 
 /** Returns the context of the handler or the route that works on a delivery. */
-export function contextOf({ delivery, lease, deadline, endpoint }: ClaimedDelivery): HandlerContext {
-  return { delivery, signal: deadline.signal(), attempt: lease.attempt, fence: lease.fence, endpoint };
+export function contextOf({ delivery, lease, deadline, endpoint, keyFor }: ClaimedDelivery): HandlerContext {
+  return { delivery, signal: deadline.signal(), attempt: lease.attempt, fence: lease.fence, endpoint, keyFor };
 }
 
 /** The decisions that need no further attempt. The others release the event. */

@@ -28,6 +28,17 @@ export interface HandlerContext<E extends AnyEvent = WebhookEvent> {
    * `dedupe`; undefined where there is none.
    */
   endpoint?: string | undefined;
+  /**
+   * Returns a key for the idempotency keys of other APIs: of this event, at this endpoint, for one purpose. It is the same on
+   * every attempt, in receivers and in workers, and no other event has it: at most 255 visible ASCII characters, such as
+   * `'clips:evt_1:mail'`.
+   *
+   * @param purpose What the key is for, such as `'mail'`: 1 to 54 visible ASCII characters without a colon.
+   * @throws WebhookError `invalid_option`
+   * @example
+   * await mailer.send(message, { idempotencyKey: context.keyFor('mail') });
+   */
+  keyFor(purpose: string): string;
 }
 
 /**

@@ -81,12 +81,12 @@ async function aRetry(handler: Recorded, others: Parameters<Queue['addBulk']>[0]
 describe.runIf(redis)('bullmqQueue', () => {
   testEngine(
     {
-      make({ attempts }) {
-        const opened = open(undefined, { attempts });
+      make({ attempts, options = {} }) {
+        const opened = open(undefined, { attempts, ...options });
         const { name } = opened;
         return {
           ...opened,
-          another: () => open(name, { attempts }).queue,
+          another: () => open(name, { attempts, ...options }).queue,
           async work(options) {
             const { url } = await proxied(redis?.url ?? '');
             const worker = startWorker(name, options, {}, connect(url));

@@ -4,19 +4,32 @@ import { withSchemas } from 'service-webhooks/standard-schema';
 import { type QueueSuiteOptions, type QueueUnderTest, queueSuite, type WorkerUnderTest } from 'service-webhooks-suites';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
+import { toBase64 } from '../../src/bytes.js';
 import type { OperatedQueue } from '../../src/queue/dead-letters.js';
+import type { DeadRetentionOptions } from '../../src/queue/dead-retention.js';
+import type { PayloadOptions } from '../../src/queue/payloads.js';
 import type { WorkerOptions } from '../../src/queue/processor.js';
 import { later, never } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
+
 import { startProxyOf, type TcpProxy } from '../support/tcp-proxy.js';
+import { aKey, anOverflow } from './overflows.js';
 import { aQueued } from './queued.js';
 import { failing, failingForGood, putAll, recorded, untilDeadLetter, untilStats } from './runs.js';
+
+/** The options that every engine with dead letters has. */
+export type QueueOptionsOfAll = PayloadOptions & DeadRetentionOptions;
 
 export interface EngineUnderTest extends QueueUnderTest {
   /** Opens the same queue on another client. */
   another(): OperatedQueue | Promise<OperatedQueue>;
   work(options: WorkerOptions & { concurrency?: number }): Promise<WorkerUnderTest>;
 }
+
+/** The queue suite's options, of an engine that also takes the options of its queue. */
+export type EngineOptions<Made extends EngineUnderTest> = Omit<QueueSuiteOptions<Made>, 'make'> & {
+  make(setup: { attempts: number; options?: QueueOptionsOfAll }): Made | Promise<Made>;
+};
 
 /** What the tests of an engine know of it besides the hooks of the suite. */
 export interface EngineTraits<Made> {
@@ -54,7 +67,7 @@ export function closeAfterEach() {
 
 /** The queue suite, and what each engine promises on top of it. */
 export function testEngine<Made extends EngineUnderTest>(
-  engine: QueueSuiteOptions<Made>,
+  engine: EngineOptions<Made>,
   { missing, hasWorkers = false, changed = {} }: EngineTraits<Made>,
 ): void {
   const options: QueueSuiteOptions<Made> = {
@@ -182,6 +195,96 @@ export function testEngine<Made extends EngineUnderTest>(
     expect(await jobs.ended('clip_1')).toMatchObject({ type: 'stt.completed', jobId: 'clip_1' });
     await untilStats(queue, { depth: 0, dead: 1 });
     expect(await jobs.find('clip_2')).toMatchObject({ state: 'expected' });
+  });
+
+  describe('a queue whose large bodies are kept outside', () => {
+    const large = () => aQueued({ data: { text: 'x'.repeat(300_000) } });
+
+    async function opened(attempts = 1) {
+      const overflow = anOverflow();
+      const options = { overflow };
+      const made = await engine.make({ attempts, options });
+      await made.queue.init?.();
+      const work = (on: WorkerOptions['on']) => made.work({ logger: false, on, overflow });
+      return { ...made, work, overflow, queued: large() };
+    }
+
+    it('a worker gets the exact body, which is deleted with the job', async () => {
+      const { queue, work, overflow, queued } = await opened();
+      await queue.put(queued);
+      await queue.put(aQueued());
+      expect(overflow.bodies.size).toBe(1);
+      const bodies: string[] = [];
+      await work({ '*': (_, { delivery }) => void bodies.push(toBase64(delivery.body)) });
+      await untilStats(queue);
+      expect(bodies).toContain(queued.body);
+      await overflow.isEmpty();
+    });
+
+    it('a dead letter has its body, runs again, and is discarded with it', async () => {
+      const { queue, work, overflow, queued } = await opened();
+      await queue.put(queued);
+      const handler = recorded(failing);
+      await work(handler.on);
+      const letter = await untilDeadLetter(queue);
+      expect(letter.delivery).toMatchObject({ v: 1, key: queued.key, body: queued.body });
+      expect(await queue.retry(letter.id)).toBe(true);
+      await handler.haveRun(1, 1);
+      const { id } = await untilDeadLetter(queue);
+      expect(await queue.discard(id)).toBe(true);
+      expect(overflow.bodies.size).toBe(0);
+      expect(await queue.discard(id)).toBe(false);
+    });
+
+    it('a dead letter whose body cannot be deleted stays', async () => {
+      const { queue, work, overflow, queued, another } = await opened();
+      await queue.put(queued);
+      await work(recorded(failing).on);
+      const { id } = await untilDeadLetter(queue);
+      const other = await another();
+      overflow.fails = 'delete';
+      await expect(queue.discard(id)).rejects.toMatchObject({ code: 'body_unavailable' });
+      overflow.fails = undefined;
+      expect(await other.deadLetters()).toHaveLength(1);
+      expect(await other.discard(id)).toBe(true);
+      expect(overflow.bodies.size).toBe(0);
+    });
+
+    it('a redelivery of a finished job leaves no body', async () => {
+      const { queue, work, overflow, queued } = await opened();
+      await queue.put(queued);
+      await work(recorded().on);
+      await untilStats(queue);
+      await overflow.isEmpty();
+      await queue.put(queued);
+      await overflow.isEmpty();
+    });
+  });
+
+  describe('a queue that encrypts', () => {
+    it('a job has no text of its body, and a worker with the key runs it', async () => {
+      const encrypt = [aKey(), aKey()];
+      const made = await engine.make({ attempts: 1, options: { encrypt } });
+      await made.queue.init?.();
+      const queued = aQueued();
+      await made.queue.put(queued);
+      const handler = recorded(failing);
+      await made.work({ logger: false, on: handler.on, encrypt: [aKey(), ...encrypt] });
+      const { delivery } = await untilDeadLetter(made.queue);
+      expect(delivery).toMatchObject({ v: 1, body: queued.body });
+    });
+  });
+
+  it('dead letters that are too old are discarded', async () => {
+    const { queue, work } = await engine.make({ attempts: 1, options: { retainDead: 1 } });
+    await queue.init?.();
+    await putAll(queue, {}, {});
+    await work({ logger: false, on: { '*': failing } });
+    await untilStats(queue, { dead: 2 });
+    await vi.waitFor(async () => {
+      await queue.purgeDead?.();
+      expect(await queue.stats()).toMatchObject({ dead: 0 });
+    }, PATIENTLY);
   });
 
   describe.runIf(hasWorkers)('a worker with a concurrency', () => {

@@ -78,12 +78,12 @@ const UNLOCK = `UPDATE ${schema}._private_jobs SET locked_at = NULL, locked_by =
 describe.runIf(postgres)('graphileWorkerQueue', () => {
   testEngine(
     {
-      make({ attempts }) {
-        const { queue, task } = open({ attempts });
+      make({ attempts, options = {} }) {
+        const { queue, task } = open({ attempts, ...options });
         hurry(task);
         return {
           queue,
-          another: () => open({ attempts }, task).queue,
+          another: () => open({ attempts, ...options }, task).queue,
           task,
           async work(options) {
             let isDead = false;

@@ -76,14 +76,14 @@ function loseAnswerTo(subject: string, { client }: Awaited<ReturnType<typeof ope
 describe.runIf(shared && own)('natsQueue', () => {
   testEngine(
     {
-      async make({ attempts }) {
-        const one = await open(undefined, { attempts }, own?.url);
+      async make({ attempts, options: given = {} }) {
+        const one = await open(undefined, { attempts, ...given }, own?.url);
         return {
           ...one,
-          another: async () => (await open(one.stream, { attempts }, own?.url)).queue,
+          another: async () => (await open(one.stream, { attempts, ...given }, own?.url)).queue,
           async work(options) {
             const { url } = await proxied(own?.url ?? '');
-            const { work, connection } = await open(one.stream, { attempts }, url);
+            const { work, connection } = await open(one.stream, { attempts, ...given }, url);
             const worker = work(options);
             return {
               stop: () => worker.stop(),

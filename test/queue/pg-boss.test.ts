@@ -6,7 +6,7 @@ import { later, never, refusal, rejection } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
 import { poolOf, startPostgres } from '../support/postgres.js';
 import { freePort } from '../support/server-process.js';
-import { closeAfterEach, testEngine } from './engine-tests.js';
+import { closeAfterEach, type QueueOptionsOfAll, testEngine } from './engine-tests.js';
 import { aQueued } from './queued.js';
 import { failing, failingForGood, putAll, recorded, untilStats } from './runs.js';
 
@@ -35,10 +35,17 @@ async function startBoss(options: PgBoss.ConstructorOptions = {}): Promise<PgBos
 }
 
 /** The job of a worker that died expires after two seconds, as the maintenance of pg-boss finds out. */
-async function open(attempts = 3) {
+async function open(attempts = 3, options: QueueOptionsOfAll = {}) {
   const queueName = `webhooks_${++names}`;
   const another = async (client?: PgBoss) =>
-    pgBossQueue({ boss: client ?? (await startBoss()), queue: queueName, attempts, schema, expireInSeconds: 2 });
+    pgBossQueue({
+      boss: client ?? (await startBoss()),
+      queue: queueName,
+      attempts,
+      schema,
+      expireInSeconds: 2,
+      ...options,
+    });
   const boss = await startBoss();
   const queue = await another(boss);
   every(200, () => boss.expire());
@@ -63,8 +70,8 @@ async function startWorker(boss: PgBoss, queueName: string, options: WorkerOptio
 describe.runIf(postgres)('pgBossQueue', () => {
   testEngine(
     {
-      async make({ attempts }) {
-        const opened = await open(attempts);
+      async make({ attempts, options = {} }) {
+        const opened = await open(attempts, options);
         return {
           ...opened,
           async work(options) {

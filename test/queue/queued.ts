@@ -8,6 +8,7 @@ export interface QueuedParts {
   type?: string;
   jobId?: string | null;
   tenant?: string | undefined;
+  data?: Record<string, unknown>;
 }
 
 /** A queued delivery with a new event id, except for what is given. */
@@ -17,8 +18,9 @@ export function aQueued({
   type = 'stt.completed',
   jobId = null,
   tenant,
+  data,
 }: QueuedParts = {}): QueuedDelivery {
-  const event = anEvent({ id: eventId, type, jobId });
+  const event = anEvent({ id: eventId, type, jobId, ...(data && { data }) });
   const body = new TextEncoder().encode(JSON.stringify(event));
   const delivery = { event, body, scheme: 'v2', signedAt: 1, secretIndex: 0, tenant, unsigned: {} };
   return toQueued(delivery as never, key, Date.now());

@@ -102,16 +102,16 @@ const sendWith = ({ queueName }: { queueName: string }, job: unknown, headers: o
 describe.runIf(url)('rabbitmqQueue', () => {
   testEngine(
     {
-      make({ attempts }) {
-        const opened = open(undefined, { attempts });
+      make({ attempts, options: given = {} }) {
+        const opened = open(undefined, { attempts, ...given });
         const { queueName } = opened;
         const cuts: (() => Promise<void>)[] = [];
         return {
           ...opened,
           cuts,
-          another: () => open(queueName, { attempts }).queue,
+          another: () => open(queueName, { attempts, ...given }).queue,
           async work(options) {
-            const { queue: own, die } = open(queueName, { attempts });
+            const { queue: own, die } = open(queueName, { attempts, ...given });
             const worker = own.work(options);
             cuts.push(die);
             atEnd(() => worker.stop({ timeoutMs: 0 }));

@@ -62,10 +62,10 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
 
   testEngine(
     {
-      make({ attempts }) {
+      make({ attempts, options = {} }) {
         const file = newFile();
         let passedMs = 0;
-        const settings = { attempts, now: () => Date.now() + passedMs };
+        const settings = { attempts, ...options, now: () => Date.now() + passedMs };
         const queue = queueOn(file, settings);
         return {
           queue,

@@ -1,6 +1,14 @@
-import { type HandlerContext, type Handlers, memoryStore, PermanentError, WebhookError } from 'service-webhooks';
+import {
+  type HandlerContext,
+  type Handlers,
+  memoryStore,
+  PermanentError,
+  verify,
+  WebhookError,
+} from 'service-webhooks';
+import { createProcessor, toQueued } from 'service-webhooks/queue';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { aReceiver, aRequest, aStore, inShort, later, never, SECRET } from '../support/deliveries.js';
+import { aDelivery, aReceiver, aRequest, aStore, inShort, later, never, now, SECRET } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
 import { answerTo } from './answers.js';
 import { countingControllers, failing, handlerOf, throwing, trapped } from './traps.js';
@@ -198,6 +206,21 @@ it.each<[string, () => unknown, string]>([
 );
 
 describe('the context of a handler', () => {
+  it('keyFor returns the same key on every attempt, and in a worker', async () => {
+    const keys: string[] = [];
+    const on = {
+      '*': (_: unknown, { keyFor }: HandlerContext) => {
+        keys.push(keyFor('mail'));
+        throw new Error('no mail');
+      },
+    };
+    const { receiver } = aReceiver({ on, dedupe: { name: 'clips' } });
+    for (const _ of [1, 2]) await receiver(aRequest());
+    const queued = toQueued(verify({ ...aDelivery(), secret: SECRET, now }), 'clips:evt_1', 1);
+    await createProcessor({ on, logger: false })(queued, { attempt: 7 });
+    expect(keys).toEqual(Array(3).fill('clips:evt_1:mail'));
+  });
+
   it('the context has the attempt, the signal and all that is known of the delivery', async () => {
     const handler = vi.fn();
     const { receiver } = aReceiver({ on: { 'stt.completed': handler } });

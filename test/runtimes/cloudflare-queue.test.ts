@@ -24,15 +24,17 @@ describe.skipIf(miniflare === undefined)('Cloudflare Queues in Miniflare', () =>
     return fetch(`http://worker${path}`, init);
   }
 
-  async function deliver(id: string, jobId: string | null = null): Promise<string> {
-    const { headers, body } = aDelivery({ event: { id, jobId }, at: Date.now() });
+  async function deliver(id: string, jobId: string | null = null, text?: string): Promise<string> {
+    const event = { id, jobId, ...(text !== undefined && { data: { text } }) };
+    const { headers, body } = aDelivery({ event, at: Date.now() });
     const response = await ask('/', { method: 'POST', headers, body });
     return `${response.status} ${((await response.json()) as { outcome?: string }).outcome}`;
   }
 
   interface Seen {
-    runs: { id: string; attempt: number }[];
+    runs: { id: string; attempt: number; bytes: number }[];
     dead: { key?: string }[];
+    objects: number;
   }
   const seen = async () => (await (await ask('/seen')).json()) as Seen;
   const attemptsOf = async (event: string) =>
@@ -64,6 +66,21 @@ describe.skipIf(miniflare === undefined)('Cloudflare Queues in Miniflare', () =>
     await deliver('evt_dead', 'dead');
     await vi.waitFor(async () => expect(await isDead('evt_dead')).toBe(1), PATIENTLY);
     expect(await attemptsOf('evt_dead')).toEqual([1]);
+  });
+
+  it('a body that is larger than a message is kept in R2 until its job is done', async () => {
+    expect(await deliver('evt_large', null, 'x'.repeat(1_000_000))).toBe('202 queued');
+    await vi.waitFor(async () => {
+      const { runs, objects } = await seen();
+      const [run] = runs.filter(({ id }) => id === 'evt_large');
+      expect([run?.bytes ?? 0, objects]).toEqual([expect.closeTo(1_000_000, -4), 0]);
+    }, PATIENTLY);
+  });
+
+  it('a dead letter keeps its body in R2', async () => {
+    await deliver('evt_large_dead', 'dead', 'x'.repeat(200_000));
+    await vi.waitFor(async () => expect(await isDead('evt_large_dead')).toBe(1), PATIENTLY);
+    expect((await seen()).objects).toBe(1);
   });
 
   it('a job of another version does not delay the other jobs', async () => {

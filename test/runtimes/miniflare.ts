@@ -84,6 +84,7 @@ export async function startQueueWorker(programs: string, secret: string): Promis
         compatibilityDate: '2026-04-20',
         bindings: { WEBHOOK_SECRET: secret },
         d1Databases: { DB: 'queued' },
+        r2Buckets: { BUCKET: 'bodies' },
         queueProducers: { QUEUE: 'webhooks', DEAD: 'webhooks-dead' },
         queueConsumers: {
           webhooks: { ...soon, maxRetries: 100, deadLetterQueue: 'webhooks-dead' },

@@ -4,7 +4,7 @@ import type { FollowedState, OperatedQueue } from '../dead-letters.js';
 import { type DeadRetentionOptions, deadRetention } from '../dead-retention.js';
 import { checkClient, followedBy, limitedPut } from '../engine-queue.js';
 import type { QueueJob } from '../packed-delivery.js';
-import { PAYLOAD_OPTIONS, type PayloadOptions, payloadsOf } from '../payloads.js';
+import { PAYLOAD_OPTIONS, type PayloadOptions, createPayloads } from '../payloads.js';
 import { asJob, inTurn } from '../stored-values.js';
 import { type BullmqData, type BullmqStoredJob, toDeadLetter } from './bullmq-job.js';
 import { CATCH_UP, DISCARD, HAS_TEXT, PUT_AGAIN, runScript } from './redis-script.js';
@@ -89,7 +89,7 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
   const removeOnComplete = { age: Math.ceil(retainMs / 1_000) };
   const jobOptions = { attempts, backoff, removeOnComplete, removeOnFail: false, stackTraceLimit: 1 } as const;
 
-  const payloads = payloadsOf(options);
+  const payloads = createPayloads(options);
 
   let caughtUpAt = Number.NEGATIVE_INFINITY;
   let offset = 0;
@@ -167,8 +167,10 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
 
     put(delivery) {
       retention.look();
-      const isFinished = async (key: string) => (await queue.getJobState(jobId(key))) === 'completed';
-      return payloads.put(delivery, (job) => limitedPut(() => put(job)), isFinished);
+      return payloads.put(delivery, {
+        putJob: (job) => limitedPut(() => put(job)),
+        isFinished: async (key) => (await queue.getJobState(jobId(key))) === 'completed',
+      });
     },
 
     async deadLetters({ limit = 100, offset = 0 } = {}) {

@@ -2,7 +2,7 @@ import { checkEndpointName } from '../../endpoint.js';
 import { checkKnownOptions, checkObject } from '../../option-checks.js';
 import type { DeliveryQueue } from '../../receiver/delivery-queue.js';
 import { checkClient, limitedPut } from '../engine-queue.js';
-import { PAYLOAD_OPTIONS, type PayloadOptions, payloadsOf } from '../payloads.js';
+import { PAYLOAD_OPTIONS, type PayloadOptions, createPayloads } from '../payloads.js';
 
 /** The part that is used of a producer binding of Cloudflare Queues. */
 export interface CloudflareQueueBinding {
@@ -37,18 +37,19 @@ export function cloudflareQueue(options: CloudflareQueueOptions): DeliveryQueue 
   const { queue, name } = options;
   checkBinding('queue', queue);
   checkEndpointName(name, 'name must be');
-  const payloads = payloadsOf(options, MAX_MESSAGE_BYTES);
+  const payloads = createPayloads(options, MAX_MESSAGE_BYTES);
   return {
     name,
     maxBodyBytes: payloads.maxBodyBytes,
 
     put: (delivery) =>
-      payloads.put(delivery, (job) =>
-        limitedPut(async () => {
-          await queue.send(job, { contentType: 'json' });
-          return 'queued' as const;
-        }),
-      ),
+      payloads.put(delivery, {
+        putJob: (job) =>
+          limitedPut(async () => {
+            await queue.send(job, { contentType: 'json' });
+            return 'queued' as const;
+          }),
+      }),
   };
 }
 

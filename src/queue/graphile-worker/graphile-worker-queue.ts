@@ -14,7 +14,7 @@ import type { DeadLetter, FollowedState, OperatedQueue } from '../dead-letters.j
 import { type DeadRetentionOptions, deadRetention } from '../dead-retention.js';
 import { checkClient, followedBy, limitedPut } from '../engine-queue.js';
 import type { QueueJob } from '../packed-delivery.js';
-import { PAYLOAD_OPTIONS, type PayloadOptions, type Payloads, payloadsOf } from '../payloads.js';
+import { PAYLOAD_OPTIONS, type PayloadOptions, type Payloads, createPayloads } from '../payloads.js';
 import { checkPostgresName } from '../postgres.js';
 import { WORKER_DIED } from '../reason.js';
 import { deadLetterOf, eventOf, inTurn, type StatsRow, statsOf } from '../stored-values.js';
@@ -94,7 +94,7 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Graphi
   // The last start runs no handler: it makes the job of a worker that died in its last attempt a dead letter.
   const starts = attempts + 1;
   const sql = graphileWorkerStatements(schema, table);
-  const payloads = payloadsOf(options);
+  const payloads = createPayloads(options);
 
   async function query<Row>(text: string, ...values: unknown[]): Promise<Row[]> {
     const { rows } = await (values.length > 0 ? pg.query(text, values as never) : pg.query(text));
@@ -144,7 +144,7 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Graphi
     async put(delivery, event) {
       const queueName = order === 'jobId' ? await queueNameOf(delivery, event) : null;
       retention.look();
-      return payloads.put(delivery, (job) => limitedPut(() => put(job, queueName)), isFinished);
+      return payloads.put(delivery, { putJob: (job) => limitedPut(() => put(job, queueName)), isFinished });
     },
     deadLetters: async ({ limit = 100, offset = 0 } = {}) =>
       inTurn(await query<Letter>(sql.deadLetters, task, limit, offset), (letter) => toDeadLetter(payloads, letter)),

@@ -3,7 +3,7 @@ import { check, checkKnownOptions, checkObject, integers } from '../../option-ch
 import type { DeadLetter, OperatedQueue } from '../dead-letters.js';
 import { type DeadRetentionOptions, deadRetention } from '../dead-retention.js';
 import { checkClient, limitedPut } from '../engine-queue.js';
-import { PAYLOAD_OPTIONS, type PayloadOptions, type Payloads, payloadsOf } from '../payloads.js';
+import { PAYLOAD_OPTIONS, type PayloadOptions, type Payloads, createPayloads } from '../payloads.js';
 import { deadLetterOf, inTurn, knownNumber } from '../stored-values.js';
 import { type DeliveryStream, deliveryStream } from './delivery-stream.js';
 import { followedJobs } from './followed-jobs.js';
@@ -70,7 +70,7 @@ export function natsQueue(options: NatsQueueOptions): NatsQueue {
     ackWaitMs: 30_000,
   });
   const most = knownNumber(jetstream.nc?.info?.max_payload);
-  const payloads = payloadsOf(options, most && most - LETTER_BYTES);
+  const payloads = createPayloads(options, most && most - LETTER_BYTES);
   const target = deliveryStream(jetstream, stream, settings.ackWaitMs);
   const { jobs, dead } = target;
   const followed = followedJobs(target);
@@ -100,20 +100,19 @@ export function natsQueue(options: NatsQueueOptions): NatsQueue {
     put(delivery) {
       retention.look();
       let first = Number.POSITIVE_INFINITY;
-      const isFinished = async () => {
-        const [{ info } = { info: undefined }] = (await target.consumers()).filter(({ subject }) => subject === jobs);
-        return info !== undefined && first <= info.ack_floor.stream_seq;
-      };
-      return payloads.put(
-        delivery,
-        (job) =>
+      return payloads.put(delivery, {
+        putJob: (job) =>
           limitedPut(async () => {
             const { seq, isNew } = await target.publish(jobs, jobText(JSON.stringify(job)), job.key);
             first = seq;
             return isNew ? 'queued' : 'known';
           }),
-        isFinished,
-      );
+        // Every job before the floor is done or a dead letter; of a later one, JetStream does not tell it.
+        async isFinished() {
+          const consumer = (await target.consumers()).find(({ subject }) => subject === jobs);
+          return consumer !== undefined && first <= consumer.info.ack_floor.stream_seq;
+        },
+      });
     },
 
     work: (workerOptions) =>

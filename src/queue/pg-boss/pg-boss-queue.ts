@@ -6,7 +6,7 @@ import type { DeadLetter, FollowedState, OperatedQueue } from '../dead-letters.j
 import { type DeadRetentionOptions, deadRetention } from '../dead-retention.js';
 import { checkClient, followedBy, limitedPut } from '../engine-queue.js';
 import type { QueueJob } from '../packed-delivery.js';
-import { PAYLOAD_OPTIONS, type PayloadOptions, type Payloads, payloadsOf } from '../payloads.js';
+import { PAYLOAD_OPTIONS, type PayloadOptions, type Payloads, createPayloads } from '../payloads.js';
 import { checkPostgresName, isMissingTable } from '../postgres.js';
 import { asJob, countOf, deadLetterOf, inTurn, type StatsRow, statsOf } from '../stored-values.js';
 import { checkSchema, notInSchema } from './boss-schema.js';
@@ -83,7 +83,7 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
     retryDelaySeconds: 1,
     expireInSeconds: 900,
   });
-  const payloads = payloadsOf(options);
+  const payloads = createPayloads(options);
   const dead = `${queue}_dead`;
   const sql = pgBossStatements(schema);
 
@@ -156,7 +156,7 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
 
     put(delivery) {
       retention.look();
-      return payloads.put(delivery, (job) => limitedPut(() => put(job)), isFinished);
+      return payloads.put(delivery, { putJob: (job) => limitedPut(() => put(job)), isFinished });
     },
 
     deadLetters: async ({ limit = 100, offset = 0 } = {}) =>

@@ -11,7 +11,7 @@ import { withTimeout } from '../../timers.js';
 import type { OperatedQueue } from '../dead-letters.js';
 import { type DeadRetentionOptions, deadRetention } from '../dead-retention.js';
 import { limitedPut } from '../engine-queue.js';
-import { PAYLOAD_OPTIONS, type PayloadOptions, payloadsOf } from '../payloads.js';
+import { PAYLOAD_OPTIONS, type PayloadOptions, createPayloads } from '../payloads.js';
 import { parsedJob } from '../stored-values.js';
 import { ageMarks } from './age-marks.js';
 import { deadQueueOf } from './dead-queue.js';
@@ -83,7 +83,7 @@ export function rabbitmqQueue(options: RabbitmqQueueOptions): RabbitmqQueue {
   const { main, dead, waiting } = topology;
   const connection = keepConnection(connect);
   const locked = operatorLock(connection, main);
-  const payloads = payloadsOf(options);
+  const payloads = createPayloads(options);
   const deadQueue = deadQueueOf(connection, dead, payloads);
   const marks = ageMarks(connection, main);
   const followed = followedJobs(connection, main);
@@ -117,12 +117,13 @@ export function rabbitmqQueue(options: RabbitmqQueueOptions): RabbitmqQueue {
 
     put(delivery) {
       retention.look();
-      return payloads.put(delivery, (job) =>
-        limitedPut(async () => {
-          await queueJob(JSON.stringify(job), { messageId: job.key });
-          return 'queued' as const;
-        }),
-      );
+      return payloads.put(delivery, {
+        putJob: (job) =>
+          limitedPut(async () => {
+            await queueJob(JSON.stringify(job), { messageId: job.key });
+            return 'queued' as const;
+          }),
+      });
     },
 
     work: (workerOptions) =>

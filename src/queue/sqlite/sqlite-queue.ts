@@ -7,7 +7,7 @@ import type { DeadLetter, FollowedJob, FollowedState, OperatedQueue } from '../d
 import { type DeadRetentionOptions, deadRetention } from '../dead-retention.js';
 import { followedBy } from '../engine-queue.js';
 import type { QueueJob } from '../packed-delivery.js';
-import { PAYLOAD_OPTIONS, type PayloadOptions, type Payloads, payloadsOf } from '../payloads.js';
+import { PAYLOAD_OPTIONS, type PayloadOptions, type Payloads, createPayloads } from '../payloads.js';
 import { deadLetterOf, eventOf, inTurn, parsedJob, type StatsRow, statsOf } from '../stored-values.js';
 import { ADDED_COLUMNS, BLOCKED, QUEUE_SCHEMA_VERSION, queueSchema } from './schema.js';
 import { type SqliteWorker, type SqliteWorkerOptions, startWorker } from './sqlite-worker.js';
@@ -132,7 +132,7 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
   checkRetention('retainMs', settings.retainMs);
   clientName('sqliteQueue', client, FORMS);
   const handle = (client.betterSqlite3 ?? client.nodeSqlite) as SqliteDatabase;
-  const payloads = payloadsOf(options);
+  const payloads = createPayloads(options);
   const db = openDatabase(handle, table);
   const sql = queueStatements(table);
   const time = () => (now ? Math.trunc(now()) : null);
@@ -189,7 +189,7 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
         return 'queued';
       };
       retention.look();
-      return payloads.put(delivery, putJob, isFinished);
+      return payloads.put(delivery, { putJob, isFinished });
     },
 
     work: (workerOptions) =>
