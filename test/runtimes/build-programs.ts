@@ -43,6 +43,7 @@ export async function buildPrograms(files: Record<string, string> = served) {
           'service-webhooks/option-checks': here('../../dist/option-checks.js'),
           'service-webhooks/queue': here('../../dist/queue.js'),
           'service-webhooks/queue/cloudflare': here('../../dist/queue/cloudflare.js'),
+          'service-webhooks/queue/overflow': here('../../dist/queue/overflow.js'),
           'service-webhooks/service': here('../../dist/service.js'),
           'service-webhooks/stores/d1': here('../../dist/stores/d1.js'),
           'service-webhooks/stores/durable-object': here('../../dist/stores/durable-object.js'),
