@@ -7,6 +7,7 @@ import PgBoss from 'pg-boss';
 import { bullmqProcessor, bullmqQueue } from 'service-webhooks/queue/bullmq';
 import { graphileWorkerProcessor, graphileWorkerQueue } from 'service-webhooks/queue/graphile-worker';
 import { natsQueue } from 'service-webhooks/queue/nats';
+import { sqliteOverflow } from 'service-webhooks/queue/overflow';
 import { pgBossProcessor, pgBossQueue } from 'service-webhooks/queue/pg-boss';
 import { rabbitmqQueue } from 'service-webhooks/queue/rabbitmq';
 import { sqliteQueue } from 'service-webhooks/queue/sqlite';
@@ -17,7 +18,7 @@ import { openNats } from '../support/nats.js';
 import { poolOf } from '../support/postgres.js';
 
 /** Where a queue is, for every process that uses it. */
-export type QueuePlace = { name: string } & (
+export type QueuePlace = { name: string; overflow?: { driver: Driver; file: string } | undefined } & (
   | { engine: 'sqlite'; driver: Driver; file: string }
   | { engine: 'bullmq'; url: string }
   | { engine: 'rabbitmq'; url: string }
@@ -45,9 +46,10 @@ const quiet = new Logger(() => () => {});
 export async function openQueue(place: QueuePlace, { workersDie }: { workersDie: boolean }): Promise<OpenedQueue> {
   const { engine, name } = place;
   const attempts = ATTEMPTS;
+  const payloads = place.overflow ? { overflow: overflowIn(place.overflow) } : {};
   if (engine === 'sqlite') {
     const handle = openSqlite(place.driver, place.file);
-    const options = { name, attempts, backoffMs: 5, maxBackoffMs: 50, pollMs: 20, ...(workersDie && { leaseMs: 500 }) };
+    const options = { name, attempts, ...payloads, backoffMs: 5, maxBackoffMs: 50, pollMs: 20, ...(workersDie && { leaseMs: 500 }) };
     const queue = sqliteQueue(clientOf(place.driver, handle), options);
     const work = (on: WorkerOptions) => void queue.work({ ...on, concurrency: CONCURRENCY });
     return { queue, work, close: async () => handle.close() };
@@ -59,10 +61,10 @@ export async function openQueue(place: QueuePlace, { workersDie }: { workersDie:
     const leases = workersDie && { lockDuration: 1_000, stalledInterval: 300 };
     const settings = { connection, concurrency: CONCURRENCY, maxStalledCount: 1_000, drainDelay: 1, ...leases };
     const work = (on: WorkerOptions) => {
-      new Worker(name, bullmqProcessor(on), settings).on('error', () => {});
+      new Worker(name, bullmqProcessor({ ...payloads, ...on }), settings).on('error', () => {});
     };
     return {
-      queue: bullmqQueue({ queue: bull, attempts, backoff: 5 }),
+      queue: bullmqQueue({ queue: bull, attempts, backoff: 5, ...payloads }),
       work,
       close: async () => connection.disconnect(),
     };
@@ -73,17 +75,17 @@ export async function openQueue(place: QueuePlace, { workersDie }: { workersDie:
     await boss.start();
     // It looks for the jobs of dead workers every second, as its maintenance does every two minutes.
     if (workersDie) setInterval(() => boss.expire().catch(() => {}), 1_000).unref();
-    const queue = pgBossQueue({ boss, queue: name, attempts, schema, ...(workersDie && { expireInSeconds: 2 }) });
+    const queue = pgBossQueue({ boss, queue: name, attempts, schema, ...payloads, ...(workersDie && { expireInSeconds: 2 }) });
     const work = async (on: WorkerOptions) => {
       const settings = { batchSize: CONCURRENCY, pollingIntervalSeconds: 0.5 };
       for (let i = 0; i < CONCURRENCY; i += 1)
-        await boss.work(name, settings, pgBossProcessor({ boss, schema, ...on }));
+        await boss.work(name, settings, pgBossProcessor({ boss, schema, ...payloads, ...on }));
     };
     return { queue, work: (on) => void work(on), close: () => boss.stop({ graceful: false, wait: true }) };
   }
   if (engine === 'nats') {
     const connection = await openNats(place.url);
-    const settings = { attempts, backoffMs: 5, maxBackoffMs: 50, ...(workersDie && { ackWaitMs: 1_000 }) };
+    const settings = { attempts, ...payloads, backoffMs: 5, maxBackoffMs: 50, ...(workersDie && { ackWaitMs: 1_000 }) };
     const queue = natsQueue({ jetstream: jetstream(connection), stream: name, ...settings });
     const work = (on: WorkerOptions) => void queue.work({ ...on, concurrency: CONCURRENCY });
     return { queue, work, close: () => connection.close() };
@@ -95,9 +97,9 @@ export async function openQueue(place: QueuePlace, { workersDie }: { workersDie:
     // What graphile-worker does with the jobs of dead workers after four hours.
     const unlock = `UPDATE ${schema}._private_jobs SET locked_at = NULL, locked_by = NULL WHERE locked_at < now() - interval '2 s'`;
     const unlocking = workersDie ? setInterval(() => pool.query(unlock).catch(() => {}), 500).unref() : undefined;
-    const queue = graphileWorkerQueue({ pg: pool, task: name, attempts, schema, table: `${schema}_keys` });
+    const queue = graphileWorkerQueue({ pg: pool, task: name, attempts, schema, table: `${schema}_keys`, ...payloads });
     const work = async (on: WorkerOptions) => {
-      const taskList = { [name]: graphileWorkerProcessor({ schema, ...on }) };
+      const taskList = { [name]: graphileWorkerProcessor({ schema, ...payloads, ...on }) };
       const settings = { concurrency: CONCURRENCY, pollInterval: 20, noHandleSignals: true, logger: quiet };
       await run({ connectionString: url, schema, taskList: taskList as never, ...settings });
     };
@@ -111,7 +113,11 @@ export async function openQueue(place: QueuePlace, { workersDie }: { workersDie:
     };
   }
   const connect = async () => (await amqp.connect(place.url)).on('error', () => {}) as never;
-  const queue = rabbitmqQueue({ connect, queue: name, attempts, retryDelaysMs: [5, 50] });
+  const queue = rabbitmqQueue({ connect, queue: name, attempts, retryDelaysMs: [5, 50], ...payloads });
   const work = (on: WorkerOptions) => void queue.work({ ...on, concurrency: CONCURRENCY });
   return { queue, work, close: () => queue.close() };
+}
+
+function overflowIn({ driver, file }: NonNullable<QueuePlace['overflow']>) {
+  return sqliteOverflow(clientOf(driver, openSqlite(driver, file)));
 }

@@ -62,7 +62,9 @@ if (postgres) {
 }
 
 describe.each(setups)('processes on $place.engine that are killed at any instant', (setup) => {
-  const { place, crash } = setup;
+  const { crash } = setup;
+  const bodies = driver && { driver, file: join(folder, `${setup.place.engine}.bodies.db`) };
+  const place = { ...setup.place, overflow: bodies };
 
   it.skipIf(driver === undefined)(
     `no acknowledged event is lost, and an inbox makes each effect once (seed ${SEED})`,
@@ -132,6 +134,12 @@ describe.each(setups)('processes on $place.engine that are killed at any instant
         new Set(
           (await operator.queue.deadLetters({ limit: EVENTS })).map(({ delivery }) => idOf(delivery?.body ?? '')),
         );
+      /** The bodies that belong to a dead letter, and those that are kept. A worker may have died before it deleted one. */
+      const largeDead = async () =>
+        (await operator.queue.deadLetters({ limit: EVENTS })).filter(({ delivery }) => (delivery?.body.length ?? 0) > LARGE);
+      const kept = openSqlite(inbox.driver, bodies?.file ?? '', 5_000);
+      const keptCount = () =>
+        Number((kept.prepare('SELECT count(*) AS n FROM webhook_overflow').get() as { n: number }).n);
       const handled = () => new Set(readFileSync(effects, 'utf8').trim().split('\n'));
       const lost = async () => {
         const [done, letters] = [handled(), await dead()];
@@ -148,6 +156,10 @@ describe.each(setups)('processes on $place.engine that are killed at any instant
       const rows = rowCount();
       const ids = handle.prepare('SELECT count(DISTINCT id) AS n FROM effects').get() as { n: number };
       expect({ rows, ids: Number(ids.n) }).toEqual({ rows: EVENTS - letters.size, ids: EVENTS - letters.size });
+      // RabbitMQ recognises no keys, so that the body of each attempt has a name of its own: a killed one may leave it.
+      const left = keptCount() - (await largeDead()).length;
+      expect(left).toBeGreaterThanOrEqual(0);
+      expect(left).toBeLessThanOrEqual(place.engine === 'rabbitmq' ? KILLS : 0);
       const runs = readFileSync(effects, 'utf8').trim().split('\n').length;
       const broken = [...answers].filter(([answer]) => !answer.startsWith('2'));
       console.info(
@@ -156,17 +168,22 @@ describe.each(setups)('processes on $place.engine that are killed at any instant
       );
       await operator.close();
       handle.close();
+      kept.close();
     },
   );
 });
 
 type Event = Record<string, unknown>;
 
+const LARGE = 260_000;
+
 /** One event in 20 is dead, one in 10 fails at first; one in three is delivered more than once. */
 function eventsWithDuplicates(random: Random): Event[] {
   return Array.from({ length: EVENTS }, (_, i) => {
     const jobId = i % 20 === 0 ? 'dead' : i % 10 === 1 ? 'once' : null;
-    const event = anEvent({ id: `evt_${crypto.randomUUID()}`, jobId });
+    // One event in seven is too large for a job.
+    const data = i % 7 === 0 ? { text: 'x'.repeat(LARGE) } : {};
+    const event = anEvent({ id: `evt_${crypto.randomUUID()}`, jobId, data });
     return Array.from({ length: random() < 0.33 ? 2 + Math.floor(random() * 2) : 1 }, () => event);
   }).flat();
 }
