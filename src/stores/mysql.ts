@@ -1,0 +1,1 @@
+export type { Mysql2CallbackPool, Mysql2Connection, Mysql2Pool, Mysql2Query, MysqlClient } from './mysql/client.js';
