@@ -498,7 +498,7 @@ describe('mysqlStore', () => {
 
   it('a call on a row that changes again and again fails after five tries', async () => {
     const none = { serverStatus: 2, insertId: 0 };
-    // In progress and of this owner, but nobody can write it.
+    // In progress and of this owner, but no statement can write it.
     const found = [['in_progress', '1', '1', '5', '5', 'f', null, '1']];
     const query = vi.fn(async (sql: string) => (sql.startsWith('SELECT') ? found : none));
     const store = mysqlStore({ mysql2: poolBy(query) });
