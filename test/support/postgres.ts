@@ -1,11 +1,17 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket, connect as tcpConnect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { missing } from '../integration/file-of.js';
-import { endServer, freePort, untilAnswers } from './server-process.js';
+import {
+  endServer,
+  findProgram,
+  freePort,
+  scratchDirectory,
+  unprivilegedUser,
+  untilAnswers,
+} from './server-process.js';
 
 /** A real server, with a database for one test file, since engines notify all programs of a database. */
 export interface TestPostgres {
@@ -181,24 +187,8 @@ async function startPrivateServer(): Promise<PrivatePostgres | undefined> {
 }
 
 /** These servers refuse to run as root. */
-function unprivileged(): { uid?: number; gid?: number } {
-  if (process.getuid?.() !== 0) return {};
-  const [uid, gid] = ['-u', '-g'].map((flag) => Number(execFileSync('id', [flag, 'postgres'])));
-  return { uid: uid as number, gid: gid as number };
-}
-
-function scratch(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'service-webhooks-'));
-  const { uid, gid } = unprivileged();
-  if (uid !== undefined && gid !== undefined) chownSync(directory, uid, gid);
-  chmodSync(directory, 0o755);
-  return directory;
-}
-
-function findProgram(name: string, directories: readonly string[]): string | undefined {
-  const { PATH = '' } = process.env;
-  return [...directories, ...PATH.split(':')].map((directory) => join(directory, name)).find(existsSync);
-}
+const unprivileged = () => unprivilegedUser('postgres');
+const scratch = () => scratchDirectory('postgres');
 
 async function answers(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
