@@ -11,4 +11,8 @@ export type {
   PrismaClient,
 } from './mysql/inbox-clients.js';
 export { type MysqlInbox, type MysqlInboxOptions, mysqlInbox } from './mysql/mysql-inbox.js';
+export { type MysqlStoreOptions, mysqlStore } from './mysql/mysql-store.js';
+export { mysqlTableVersion } from './mysql/mysql-table-version.js';
+export { mysqlTables } from './mysql/mysql-tables.js';
 export type { DrizzleClient, SequelizeClient, SequelizeTransaction, TypeormClient } from './orm-clients.js';
+export type { SqlTable, SqlTables, TableNames } from './tables.js';

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { libraries } from '../integration/sqlite-libraries.js';
+import { startMysql } from '../support/mysql.js';
 import { startPostgres } from '../support/postgres.js';
 import { findRedis, openIoredis } from '../support/redis.js';
 import { openFile, type Place } from './places.js';
@@ -27,7 +28,12 @@ type Of<Kind extends Place['kind']> = Backend<Extract<Place, { kind: Kind }>>;
 
 /** All that are to be had here; what is not says so, and is a failure in CI. */
 export async function findBackends(): Promise<Backend[]> {
-  const found: (Backend | undefined)[] = [await findRedisServer(), await findPostgres(), findSqlite()];
+  const found: (Backend | undefined)[] = [
+    await findRedisServer(),
+    await findPostgres(),
+    await findMysql(),
+    findSqlite(),
+  ];
   return found.filter((backend) => backend !== undefined);
 }
 
@@ -61,6 +67,11 @@ async function findPostgres(): Promise<(Of<'postgres'> & { query: Query }) | und
 }
 
 type Query = (sql: string, values?: unknown[]) => Promise<{ rows: { [column: string]: unknown }[] }>;
+
+async function findMysql(): Promise<Of<'mysql'> | undefined> {
+  const server = await startMysql();
+  return server && { name: 'mysql', place: { kind: 'mysql', url: server.url }, stop: server.stop };
+}
 
 /** With the first library that is there. */
 function findSqlite(): Of<'sqlite'> | undefined {
@@ -114,8 +125,9 @@ function sqliteInboxSetup({ place }: Of<'sqlite'>): Setup & { remove(): void } {
 
 /** A setup for each store and each inbox that is to be had here. */
 export async function findSetups(): Promise<{ stores: Setup[]; inboxes: Setup[]; stop(): Promise<void> }> {
-  const [redis, postgres, sqlite] = [await findRedisServer(), await findPostgres(), findSqlite()];
-  const backends = [redis, postgres, sqlite].filter((backend) => backend !== undefined);
+  const [redis, postgres, mysql] = [await findRedisServer(), await findPostgres(), await findMysql()];
+  const sqlite = findSqlite();
+  const backends = [redis, postgres, mysql, sqlite].filter((backend) => backend !== undefined);
   const stores: Setup[] = backends.map(storeSetup);
   const inboxes: Setup[] = [];
   if (postgres) inboxes.push(await postgresInboxSetup(postgres));

@@ -1,25 +1,28 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { memoryStore } from 'service-webhooks';
 import { afterAll, describe, expect, it } from 'vitest';
 import { buildProgram } from '../support/processes.js';
 import { OPERATIONS, SEED } from '../support/scale.js';
+import { startProxyOf } from '../support/tcp-proxy.js';
 import { findBackends } from './backends.js';
 import { fromLines, type Operation } from './history.js';
 import { checkHistory, describeViolation } from './history-checker.js';
 import type { Task } from './history-process.js';
 import type { Place } from './places.js';
+import { randomFrom } from './random.js';
 import { simulate } from './simulation.js';
 
 const [PROCESSES, CLIENTS_EACH, KILLED] = [4, 2, 3];
 const backends = await findBackends();
 const program = await buildProgram('test/faults/history-process.ts');
-const directory = mkdtempSync(join(tmpdir(), 'service-webhooks-history-'));
+const allFiles = mkdtempSync(join(tmpdir(), 'service-webhooks-history-'));
 
 afterAll(async () => {
   program.remove();
-  rmSync(directory, { recursive: true });
+  rmSync(allFiles, { recursive: true });
   for (const backend of backends) await backend.stop();
 });
 
@@ -43,37 +46,76 @@ function expectNoViolation(history: readonly Operation[]): void {
 }
 
 /** Of clients in several processes, some of which are killed. */
-async function historyOn(place: Place): Promise<Operation[]> {
+async function historyOn(place: Place, disturbance?: Disturbance): Promise<Operation[]> {
+  const directory = mkdtempSync(join(allFiles, 'history-'));
+  const fileOf = (name: string) => join(directory, name);
   const clients = CLIENTS_EACH;
   const tasks = Array.from({ length: PROCESSES + KILLED }, (_, i): Extract<Task, { clients: number }> => {
     const [name, seed] = [String.fromCharCode(97 + i), SEED + 100 * i];
     const task = {
       name,
-      place,
+      place: disturbance?.place ?? place,
       clients,
       operations: Math.ceil(OPERATIONS / PROCESSES),
       seed,
-      file: fileOf(place, name),
+      file: fileOf(name),
     };
     return i < PROCESSES ? task : { ...task, diesAfter: 100 * (i - PROCESSES + 1) + 1 };
   });
   const processes = tasks.map((task) => program.start(task));
   for (const one of processes) expect(await one.next()).toBe('ready');
   for (const one of processes) one.go();
-  await Promise.all(
+  const work = Promise.all(
     processes.map(async (one, i) => {
       if (i < PROCESSES) expect(await one.next()).toBe('done');
       else await expect(one.next()).rejects.toThrow('ended without a word');
     }),
   );
+  await disturbance?.during(work);
+  await work;
   const files = tasks.map(({ file }) => file);
-  const last = fileOf(place, 'last');
+  const last = fileOf('last');
   expect(await program.start({ name: 'last', place, file: last, sweeps: files } satisfies Task).next()).toBe('done');
   return [...files, last].flatMap((file) => fromLines(readFileSync(file, 'utf8')));
 }
 
-function fileOf(place: Place, name: string): string {
-  return join(directory, `${place.kind}-${name}`);
+/** The transactions of MySQL differ by their isolation, which is a setting of the server. */
+const LEVELS = ['READ COMMITTED', 'REPEATABLE READ'];
+const places = backends.flatMap(({ name, place }): { name: string; place: Place }[] =>
+  place.kind === 'mysql'
+    ? LEVELS.map((isolation) => ({ name: `${name} (${isolation})`, place: { ...place, isolation } }))
+    : [{ name, place }],
+);
+
+/** Disturbs the way of clients to their server while they work. */
+interface Disturbance {
+  /** Where the clients find the store. */
+  place: Place;
+  during(work: Promise<unknown>): Promise<void>;
+}
+
+/** A proxy before the server of a place, which pauses and cuts its connections again and again. */
+async function unsteady(place: Extract<Place, { kind: 'mysql' }>): Promise<Disturbance & { stop(): Promise<void> }> {
+  const { proxy, url } = await startProxyOf(place.url);
+  const random = randomFrom(SEED);
+  return {
+    place: { ...place, url },
+    async during(work) {
+      let isOver = false;
+      const over = () => {
+        isOver = true;
+      };
+      work.then(over, over);
+      while (!isOver) {
+        await setTimeout(random() * 40);
+        proxy.pause();
+        await setTimeout(random() * 10);
+        proxy.resume();
+        if (random() < 0.05) proxy.cut();
+      }
+    },
+    stop: () => proxy.stop(),
+  };
 }
 
 /** What is committed has to outlive the process, not the machine. */
@@ -86,10 +128,18 @@ describe(`a history of ${OPERATIONS} operations (seed ${SEED})`, () => {
     expectNoViolation(await simulate((now) => memoryStore({ now }), { seed: SEED, operations: OPERATIONS }));
   });
 
-  it.each(backends)(
+  it.each(places)(
     'every answer of $name is one that a correct store can give, though processes are killed',
     async ({ place }) => {
       expectNoViolation(await historyOn(withoutSync(place)));
+    },
+  );
+
+  it.each(places.filter(({ place }) => place.kind === 'mysql'))(
+    'every answer of $name is one that a correct store can give, though connections pause and are cut',
+    async ({ place }) => {
+      const through = await unsteady(place as Extract<Place, { kind: 'mysql' }>);
+      expectNoViolation(await historyOn(place, through).finally(through.stop));
     },
   );
 });

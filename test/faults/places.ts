@@ -1,4 +1,5 @@
 import { type DedupeStore, memoryStore } from 'service-webhooks';
+import { mysqlStore } from 'service-webhooks/stores/mysql';
 import { postgresStore } from 'service-webhooks/stores/postgres';
 import { redisStore } from 'service-webhooks/stores/redis';
 import { sqliteStore } from 'service-webhooks/stores/sqlite';
@@ -9,6 +10,7 @@ export type Place =
   | { kind: 'memory' }
   | { kind: 'redis'; url: string; keyPrefix: string }
   | { kind: 'postgres'; url: string; schema: string; settings?: string }
+  | { kind: 'mysql'; url: string; isolation?: string }
   | { kind: 'sqlite'; driver: Driver; file: string };
 
 /** Ready to claim. Its connection is left to the end of the process. */
@@ -30,6 +32,8 @@ async function storeOf(place: Place): Promise<DedupeStore> {
     }
     case 'postgres':
       return postgresStore({ pg: await openPool(place) }, { table: `${place.schema}.deliveries` });
+    case 'mysql':
+      return mysqlStore({ mysql2: await openMysqlPool(place) });
     case 'sqlite':
       return sqliteStore(clientOf(place.driver, openFile(place)));
   }
@@ -39,6 +43,15 @@ export async function openPool({ url, settings }: Extract<Place, { kind: 'postgr
   const { default: pg } = await import('pg');
   const pool = new pg.Pool({ connectionString: url, ...(settings === undefined ? {} : { options: settings }) });
   return pool.on('error', () => {});
+}
+
+export async function openMysqlPool({ url, isolation }: Extract<Place, { kind: 'mysql' }>) {
+  const { createPool } = await import('mysql2/promise');
+  const pool = createPool(url);
+  pool.pool.on('connection', (connection) => {
+    if (isolation) connection.query(`SET SESSION TRANSACTION ISOLATION LEVEL ${isolation}`, () => {});
+  });
+  return pool;
 }
 
 export function openFile({ driver, file }: Extract<Place, { kind: 'sqlite' }>): Handle {

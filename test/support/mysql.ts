@@ -64,8 +64,27 @@ export async function startPrivateMysql(): Promise<PrivateMysql | undefined> {
   return (await startPrivateServer()) ?? missing('the binaries of MariaDB', 'apt-get install mariadb-server');
 }
 
-export function poolOf(url: string, options: mysql.PoolOptions = {}): mysql.Pool {
-  return mysql.createPool({ uri: url, connectionLimit: 6, ...options });
+/** The ids of the connections that each pool has opened. */
+const connectionsOf = new WeakMap<mysql.Pool, number[]>();
+
+/** A pool, and what each of its connections runs first, such as a SET of the session. */
+export function poolOf(url: string, options: mysql.PoolOptions = {}, session: readonly string[] = []): mysql.Pool {
+  const pool = mysql.createPool({ uri: url, connectionLimit: 6, ...options });
+  const ids: number[] = [];
+  connectionsOf.set(pool, ids);
+  pool.pool.on('connection', (connection) => {
+    ids.push(connection.threadId);
+    for (const statement of session) connection.query(statement, () => {});
+  });
+  return pool;
+}
+
+export const isolation = (level: string) => `SET SESSION TRANSACTION ISOLATION LEVEL ${level}`;
+
+/** Ends the connections of a pool, as an operator does. */
+export async function killConnections(admin: mysql.Pool, pool: mysql.Pool): Promise<void> {
+  const ids = connectionsOf.get(pool)?.splice(0) ?? [];
+  for (const id of ids) await admin.query(`KILL CONNECTION ${id}`).catch(() => {}); // one that has ended is unknown
 }
 
 async function startPrivateServer(): Promise<PrivateMysql | undefined> {

@@ -34,7 +34,7 @@ export interface QueueSettings {
 
 /** Where the jobs of a project are, in the same notation. */
 export interface JobsSettings {
-  /** The engine: sqlite, redis or postgres. */
+  /** The engine: sqlite, redis, postgres or mysql. */
   engine: string;
   /** The file or the URL, or where the URL is. Default: the usual variable of the engine. */
   at?: string;

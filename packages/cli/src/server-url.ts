@@ -16,6 +16,13 @@ export const POSTGRES_URL: ServerUrl = {
   protocols: ['postgres:', 'postgresql:'],
 };
 
+/** URLs of MySQL and MariaDB. */
+export const MYSQL_URL: ServerUrl = {
+  variable: 'DATABASE_URL',
+  example: 'mysql://localhost/app',
+  protocols: ['mysql:', 'mariadb:'],
+};
+
 /** How a URL is given. */
 export interface UrlGiven {
   /** The setting of `service-webhooks.json` that has it. Default: the option is named. */

@@ -48,6 +48,16 @@ ON DUPLICATE KEY UPDATE
     refuseWrites: ['ROLLBACK', 'START TRANSACTION READ ONLY'],
 
     forget: (key: string) => `DELETE FROM ${table} WHERE \`key\` = ${key}`,
-    purge: (limit: number) => `DELETE FROM ${table} WHERE expires_at <= ${NOW} ORDER BY expires_at LIMIT ${limit}`,
+
+    /** Returns the keys of expired rows that no transaction has locked. */
+    expired: (limit: number) => `SELECT CAST(\`key\` AS CHAR) AS expired FROM ${table} WHERE expires_at <= ${NOW}
+ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED`,
+
+    /**
+     * Removes those that are still expired. It finds them by their keys, because a search in the index of `expires_at`
+     * would lock it before the rows, which `record` does in the other order.
+     */
+    remove: (keys: readonly string[]) =>
+      `DELETE FROM ${table} WHERE \`key\` IN (${keys.join(', ')}) AND expires_at <= ${NOW}`,
   };
 }

@@ -26,6 +26,11 @@ export function boundedLiteral(name: string, text: string | null | undefined, ma
   return textLiteral(text);
 }
 
+/** Returns an integer as a SQL expression. */
+export function integerLiteral(value: number): string {
+  return `CAST(${textLiteral(String(value))} AS SIGNED)`;
+}
+
 /**
  * The clock of the server in microseconds since the epoch, when the statement begins: it is one value in a statement, is
  * replicated, and depends on no time zone. `SYSDATE` would be read after a wait for a lock, but a statement with it cannot

@@ -118,7 +118,9 @@ export function mysqlInbox<Name extends keyof MysqlInboxClients>(
 
     async purgeExpired({ limit }) {
       checkPositiveInteger('limit', limit);
-      return (await query(sql.purge(limit))).affectedRows;
+      const { rows } = await query(sql.expired(limit));
+      const keys = rows.map(([key]) => textLiteral(key));
+      return keys.length === 0 ? 0 : (await query(sql.remove(keys))).affectedRows;
     },
   };
 }

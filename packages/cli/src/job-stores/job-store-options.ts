@@ -3,6 +3,7 @@ import { type Ask, placeAt } from '../placed.js';
 import type { JobsSettings } from '../project-config.js';
 import type { Session } from '../session.js';
 import type { JobStoreEngine, OpenedStore } from './job-store-engine.js';
+import { mysqlJobStore } from './mysql-store.js';
 import { postgresJobStore } from './postgres-store.js';
 import { redisJobStore } from './redis-store.js';
 import { sqliteJobStore } from './sqlite-store.js';
@@ -15,7 +16,7 @@ export interface PlacedStore {
   open(): Promise<OpenedStore>;
 }
 
-const ENGINES: readonly JobStoreEngine[] = [sqliteJobStore, redisJobStore, postgresJobStore];
+const ENGINES: readonly JobStoreEngine[] = [sqliteJobStore, redisJobStore, postgresJobStore, mysqlJobStore];
 
 /** Returns the store that the project names for its jobs. @throws Failure */
 export async function storePlaced(

@@ -1,9 +1,9 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import { EXIT, Failure } from '../../failure.js';
 import { SOURCES } from '../../secrets.js';
-import { POSTGRES_URL, readServerUrl } from '../../server-url.js';
+import { MYSQL_URL, POSTGRES_URL, readServerUrl } from '../../server-url.js';
 import type { Session } from '../../session.js';
-import { type DatabaseKind, migrationScript, openDatabase, tablesOf } from './tables.js';
+import { type DatabaseKind, KINDS, migrationScript, openDatabase, tablesOf } from './tables.js';
 
 export function migrationsCommand(session: Session) {
   return new Command('migrations')
@@ -18,6 +18,7 @@ export function migrationsCommand(session: Session) {
 Examples:
   service-webhooks migrations print --postgres > migrations/0007_webhooks.sql
   service-webhooks migrations status --postgres postgres://localhost/app
+  service-webhooks migrations status --mysql
   service-webhooks migrations status --sqlite app.db`,
     );
 }
@@ -30,10 +31,11 @@ const withTables = (command: Command) =>
 
 function printCommand(session: Session) {
   return withTables(new Command('print').summary('the SQL that creates the tables or brings them up to date'))
-    .addOption(new Option('--postgres', 'for PostgreSQL').conflicts('sqlite'))
+    .addOption(new Option('--postgres', 'for PostgreSQL').conflicts(['mysql', 'sqlite']))
+    .addOption(new Option('--mysql', 'for MySQL and MariaDB').conflicts('sqlite'))
     .addOption(new Option('--sqlite', 'for SQLite and D1'))
-    .action(({ postgres, sqlite, ...names }) => {
-      session.out.verbatim(migrationScript(kindOf({ postgres, sqlite }), names));
+    .action(({ postgres, mysql, sqlite, ...names }) => {
+      session.out.verbatim(migrationScript(kindOf({ postgres, mysql, sqlite }), names));
       session.exitCode = EXIT.ok;
     });
 }
@@ -41,14 +43,17 @@ function printCommand(session: Session) {
 function statusCommand(session: Session) {
   return withTables(new Command('status').summary('whether the tables are up to date'))
     .addOption(
-      new Option('--postgres [url]', `the URL of the database, or ${SOURCES}; env:${POSTGRES_URL.variable}`).conflicts(
+      new Option('--postgres [url]', `the URL of the database, or ${SOURCES}; env:${POSTGRES_URL.variable}`).conflicts([
+        'mysql',
         'sqlite',
-      ),
+      ]),
     )
+    .addOption(new Option('--mysql [url]', 'the same for MySQL and MariaDB').conflicts('sqlite'))
     .option('--sqlite <file>', 'the file of the database')
-    .action(async ({ postgres, sqlite, ...names }) => {
-      const kind = kindOf({ postgres, sqlite });
-      const address = sqlite ?? (await readServerUrl(session, 'postgres', POSTGRES_URL, postgres));
+    .action(async ({ postgres, mysql, sqlite, ...names }) => {
+      const kind = kindOf({ postgres, mysql, sqlite });
+      const server = kind === 'mysql' ? MYSQL_URL : POSTGRES_URL;
+      const address = sqlite ?? (await readServerUrl(session, kind, server, postgres ?? mysql));
       const database = await openDatabase(kind, address);
       try {
         const { version: wanted, tables } = tablesOf(kind, names);
@@ -81,8 +86,8 @@ function statusCommand(session: Session) {
     });
 }
 
-function kindOf({ postgres, sqlite }: { postgres?: unknown; sqlite?: unknown }): DatabaseKind {
-  if (postgres !== undefined) return 'postgres';
-  if (sqlite !== undefined) return 'sqlite';
-  throw new Failure('usage', 'pass --postgres or --sqlite.');
+function kindOf(options: { readonly [Kind in DatabaseKind]: unknown }): DatabaseKind {
+  const kind = KINDS.find((one) => options[one] !== undefined);
+  if (kind === undefined) throw new Failure('usage', 'pass --postgres, --mysql or --sqlite.');
+  return kind;
 }

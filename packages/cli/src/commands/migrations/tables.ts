@@ -1,3 +1,4 @@
+import { mysqlTables, mysqlTableVersion } from 'service-webhooks/stores/mysql';
 import {
   postgresTables,
   postgresTableVersion,
@@ -6,20 +7,22 @@ import {
 } from 'service-webhooks/stores/postgres';
 import { sqliteTables, sqliteTableVersion } from 'service-webhooks/stores/sqlite';
 import { askFile, openSqliteFile } from '../../installed.js';
+import { connectMysql } from '../../mysql-client.js';
 import { connectPostgres } from '../../postgres-client.js';
 import { askServer } from '../../server-url.js';
 
 /** The databases whose tables are versioned, as their options are named. */
-export type DatabaseKind = 'postgres' | 'sqlite';
+export const KINDS = ['postgres', 'mysql', 'sqlite'] as const;
+export type DatabaseKind = (typeof KINDS)[number];
 
 /** All tables, or those that are named. @throws WebhookError `invalid_option` for a name that cannot be a table */
 export function tablesOf(kind: DatabaseKind, names: TableNames): SqlTables {
-  return kind === 'postgres' ? postgresTables(names) : sqliteTables(names);
+  return { postgres: postgresTables, mysql: mysqlTables, sqlite: sqliteTables }[kind](names);
 }
 
 /** Returns one SQL script for all tables. It may run repeatedly, and updates older tables. */
 export function migrationScript(kind: DatabaseKind, names: TableNames): string {
-  const title = { postgres: 'PostgreSQL', sqlite: 'SQLite and D1' }[kind];
+  const title = { postgres: 'PostgreSQL', mysql: 'MySQL and MariaDB', sqlite: 'SQLite and D1' }[kind];
   const { version, tables } = tablesOf(kind, names);
   const parts = tables.map(({ purpose, statements }) => {
     const holds = {
@@ -41,13 +44,19 @@ interface Database {
 
 /** Opens a database with a client that the project in the current directory has installed. */
 export function openDatabase(kind: DatabaseKind, address: string): Promise<Database> {
-  return kind === 'postgres' ? openPostgres(address) : openSqlite(address);
+  return { postgres: openPostgres, mysql: openMysql, sqlite: openSqlite }[kind](address);
 }
 
 async function openPostgres(url: string): Promise<Database> {
   const ask = <Answer>(call: () => Promise<Answer>) => askServer('postgres', url, call);
   const { client, close } = await ask(() => connectPostgres(url));
   return { versionOf: (table) => ask(() => postgresTableVersion(client, table)), close };
+}
+
+async function openMysql(url: string): Promise<Database> {
+  const ask = <Answer>(call: () => Promise<Answer>) => askServer('mysql', url, call);
+  const { client, close } = await ask(() => connectMysql(url));
+  return { versionOf: (table) => ask(() => mysqlTableVersion(client, table)), close };
 }
 
 async function openSqlite(file: string): Promise<Database> {

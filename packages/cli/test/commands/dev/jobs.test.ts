@@ -123,7 +123,7 @@ describe('dev in a project whose settings name a store of jobs', () => {
   });
 
   it.each([
-    [{ engine: 'mysql' }, 'jobs.engine must be one of sqlite, redis, postgres.'],
+    [{ engine: 'oracle' }, 'jobs.engine must be one of sqlite, redis, postgres, mysql.'],
     [
       { engine: 'redis' },
       'there is no URL: write redis://localhost:6379 into jobs.at, or set REDIS_URL, also in .env.',

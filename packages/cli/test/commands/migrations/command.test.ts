@@ -24,6 +24,7 @@ const file = (name: string) => readFileSync(join(root, 'sql', name), 'utf8');
 describe('migrations print', () => {
   it.each([
     ['--postgres', 'postgres.sql'],
+    ['--mysql', 'mysql.sql'],
     ['--sqlite', 'sqlite.sql'],
   ])('the option %s prints the file sql/%s of the package', async (option, name) => {
     expect(await print(option)).toBe(file(name));
@@ -36,7 +37,9 @@ describe('migrations print', () => {
   });
 
   it.each([
-    [[], 'pass --postgres or --sqlite'],
+    [[], 'pass --postgres, --mysql or --sqlite'],
+    [['--postgres', '--mysql'], 'cannot be used with option'],
+    [['--mysql', '--table', 'a`b'], 'table must be a name'],
     [['--postgres', '--sqlite'], 'cannot be used with option'],
     [['--sqlite', '--table', 'a b'], 'table must be a name'],
     [['--postgres', '--table', 'a"b'], 'table must be a name'],
