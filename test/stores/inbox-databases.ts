@@ -50,16 +50,16 @@ export async function openPostgres(): Promise<InboxDatabase | undefined> {
   };
 }
 
+/** The libraries that `mysqlInbox` takes: none where they are not installed. */
+export const mysqlLibraries = isInstalled ? Object.entries({ ...MYSQL_LIBRARIES, ...MIKRO_ORM_7.mysql }) : [];
+
 export async function openMysql(): Promise<InboxDatabase | undefined> {
   const server = isInstalled ? await startMysql() : undefined;
   if (server === undefined) return undefined;
   const { url, admin } = server;
   await admin.query('CREATE TABLE clips (id varchar(255))');
   return {
-    libraries: Object.entries({ ...MYSQL_LIBRARIES, ...MIKRO_ORM_7.mysql }).map(([name, connect]) => [
-      name,
-      () => connect(url),
-    ]),
+    libraries: mysqlLibraries.map(([name, connect]) => [name, () => connect(url)]),
     inbox: (client, settings) => mysqlInbox(client as never, settings) as TransactionInbox<never>,
     async column(statement) {
       const [rows] = await admin.query({ sql: statement, rowsAsArray: true });

@@ -5,11 +5,18 @@ import { type Mysql2Transaction, type MysqlInbox, mysqlInbox } from 'service-web
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { aReceiver, aRequest, rejection } from '../support/deliveries.js';
 import { poolOf, startMysql } from '../support/mysql.js';
+import { buildProgram } from '../support/processes.js';
+import type { Task } from './mysql-inbox-process.js';
 import { deliveryOf, itRefuses, wrongInboxOptions } from './requests.js';
 
 const server = await startMysql();
 
-afterAll(() => server?.stop());
+const program = await buildProgram('test/stores/mysql-inbox-process.ts');
+
+afterAll(async () => {
+  program.remove();
+  await server?.stop();
+});
 
 const DEADLOCK = 1213;
 
@@ -269,6 +276,20 @@ describe.runIf(server)('mysqlInbox', () => {
     await connection.query('ROLLBACK');
     expect([await written(), await recorded()]).toEqual([[], []]);
   });
+
+  it.each(['in work', 'before commit'] as const)(
+    'an event has its effects exactly once though its process is killed %s',
+    async (hang) => {
+      const task: Task = { url, eventId: 'evt_1' };
+      const killed = program.start({ ...task, hang });
+      expect(await killed.next()).toBe('hangs');
+      await killed.kill();
+      const retries = [program.start(task), program.start(task), program.start(task)];
+      const answers = await Promise.all(retries.map((retry) => retry.next()));
+      expect(answers.sort()).toEqual(['done', 'duplicate', 'duplicate']);
+      expect([await written(), await recorded()]).toEqual([['evt_1'], ['default:evt_1']]);
+    },
+  );
 
   it('an inbox takes a pool of callbacks, and settings that change rows', async () => {
     const callbacks = mysql.createPool({ uri: url, rowsAsArray: true, namedPlaceholders: true, nestTables: '_' });

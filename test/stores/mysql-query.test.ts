@@ -45,8 +45,14 @@ describe('the reply of a driver', () => {
   });
 
   it.each([
-    [{ insertId: '5', affectedRows: 2, serverStatus: 2 }, { insertId: 5, affectedRows: 2, isAutocommit: true }],
-    [{ insertId: 0, affectedRows: 0, serverStatus: 1 }, { insertId: 0, affectedRows: 0, isAutocommit: false }],
+    [
+      { insertId: '5', affectedRows: 2, serverStatus: 2 },
+      { insertId: 5, affectedRows: 2, isAutocommit: true },
+    ],
+    [
+      { insertId: 0, affectedRows: 0, serverStatus: 1 },
+      { insertId: 0, affectedRows: 0, isAutocommit: false },
+    ],
     [undefined, { insertId: 0, affectedRows: 0, isAutocommit: false }],
   ])('the counts of %j are read, and what is not said to be committed is not', (result, reply) => {
     expect(replyOf(result)).toEqual({ rows: [], ...reply });
