@@ -97,6 +97,23 @@ describe.runIf(server)('mysqlInbox', () => {
     },
   );
 
+  it('an event that was committed after a snapshot is in progress where the server refuses such records', async () => {
+    const late = await begin();
+    const [[setting]] = await late.query<RowDataPacket[]>("SHOW VARIABLES LIKE 'innodb_snapshot_isolation'");
+    if (setting === undefined) return; // of MariaDB alone
+    await late.query('ROLLBACK');
+    await late.query('SET SESSION innodb_snapshot_isolation = 1');
+    await late.query('START TRANSACTION');
+    await column('SELECT COUNT(*) FROM inbox', late);
+    await deliver('evt_1', write);
+    await write(late, 'lost with the snapshot');
+    const refused = await rejection(inbox.once(late, deliveryOf('evt_1'), expect.fail));
+    expect(refused).toMatchObject({ code: 'delivery_in_progress', cause: { errno: 1020 } });
+    await write(late, 'too late').catch(() => {});
+    await late.query('COMMIT');
+    expect(await written()).toEqual(['a']);
+  });
+
   it.each(['READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'])(
     'each of many events runs once in transactions that are %s and begin at the same time',
     async (isolation) => {
