@@ -148,8 +148,8 @@ describe.runIf(server)('mysqlInbox', () => {
   });
 
   /** Waits until a statement that waits for a lock has been sent. The list of lock waits is a cache in MariaDB. */
-  async function untilBlocked(): Promise<void> {
-    const running = `SELECT ID FROM information_schema.PROCESSLIST WHERE DB = '${database}' AND INFO LIKE 'INSERT%'`;
+  async function untilBlocked(statement = 'INSERT INTO `inbox`%'): Promise<void> {
+    const running = `SELECT ID FROM information_schema.PROCESSLIST WHERE DB = '${database}' AND INFO LIKE ${admin.escape(statement)}`;
     await expect.poll(() => column(running)).not.toEqual([]);
   }
 
@@ -194,7 +194,7 @@ describe.runIf(server)('mysqlInbox', () => {
     if (isInWork) await write(rival, 'wanted');
     else await inbox.once(rival, deliveryOf('evt_1'), () => {});
     const refused = statement().catch((error: unknown) => error);
-    await untilBlocked();
+    await untilBlocked(isInWork ? "%VALUES ('wanted')" : undefined);
     await rival.query("INSERT INTO effects VALUES ('held') ON DUPLICATE KEY UPDATE id = 'held'").catch(() => {});
     await rival.query('ROLLBACK');
     return (await refused) as WebhookError;
