@@ -1,16 +1,18 @@
 // What one event costs in storage: bytes of table and indexes a key, write-ahead log, and the share of updates that are
-// heap-only (PostgreSQL); bytes a key (SQLite, Redis); and what a purge does to the write-ahead log and the event loop
+// heap-only (PostgreSQL); bytes of table and indexes a key (MySQL, MariaDB); bytes a key (SQLite, Redis); and what a purge does to the write-ahead log and the event loop
 // (SQLite). The server of PostgreSQL has to be idle otherwise, because its log is one for all databases.
 //
-//   npm run build && node bench/stores/storage.bench.mjs [events] [redis | sqlite | postgres]
+//   npm run build && node bench/stores/storage.bench.mjs [events] [redis | sqlite | postgres | mysql]
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import mysql2 from 'mysql2/promise';
 import pg from 'pg';
 
 const modules = process.env.STORES ?? 'service-webhooks/stores';
+const { mysqlStore } = await import(`${modules}/mysql${process.env.STORES ? '.js' : ''}`);
 const { postgresStore } = await import(`${modules}/postgres${process.env.STORES ? '.js' : ''}`);
 const { redisStore } = await import(`${modules}/redis${process.env.STORES ? '.js' : ''}`);
 const { sqliteStore } = await import(`${modules}/sqlite${process.env.STORES ? '.js' : ''}`);
@@ -76,6 +78,27 @@ async function postgres() {
   await pool.end();
 }
 
+async function mysql() {
+  const pool = mysql2.createPool(process.env.MYSQL_URL ?? 'mysql://root@127.0.0.1:3306/test');
+  await pool.query('CREATE DATABASE bench');
+  const store = mysqlStore({ mysql2: pool }, { table: 'bench.deliveries' });
+  await store.init();
+  await fill(store, 8);
+  await pool.query('ANALYZE TABLE bench.deliveries');
+  const [[{ DATA_LENGTH: table, INDEX_LENGTH: indexes }]] = await pool.query(
+    "SELECT DATA_LENGTH, INDEX_LENGTH FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'bench' AND TABLE_NAME = 'deliveries'",
+  );
+  const each = (bytes) => Math.round(bytes / EVENTS);
+  print('mysql', { bytesAKey: each(table + indexes), table: each(table), indexes: each(indexes) });
+  await pool.query('UPDATE bench.deliveries SET expires_at = 1');
+  let removed = 0;
+  const purge = performance.now();
+  for (let count = 1; count > 0; removed += count) count = await store.purgeExpired({ limit: 1_000 });
+  print('  purge', { removed, msFor1000: Math.round(((performance.now() - purge) / removed) * 1_000) });
+  await pool.query('DROP DATABASE bench');
+  await pool.end();
+}
+
 async function sqlite() {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
   const file = join(folder, 'bench.db');
@@ -126,4 +149,4 @@ async function redis() {
 }
 
 const [, , , only] = process.argv;
-for (const measure of [redis, sqlite, postgres]) if (!only || only === measure.name) await measure();
+for (const measure of [redis, sqlite, postgres, mysql]) if (!only || only === measure.name) await measure();

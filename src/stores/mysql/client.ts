@@ -1,5 +1,5 @@
 import { clientName } from '../named-client.js';
-import { type Query, type Reply, replyOf } from './query.js';
+import { type Query, type Reply, replyOf, retrying } from './query.js';
 
 /** The pool of the app, under the name of its library. It is never closed, and gets no listener. */
 export interface MysqlClient {
@@ -32,7 +32,7 @@ export interface Mysql2Query {
   typeCast(field: { buffer(): Uint8Array | null }): unknown;
 }
 
-/** How statements are run. */
+/** How statements are run. What the server has undone, such as the victim of a deadlock, is run again. */
 export interface Database {
   /** Runs one statement, as a transaction of its own, on any connection. */
   query: Query;
@@ -77,6 +77,13 @@ export function databaseOf(subject: string, client: MysqlClient): Database {
     return reply;
   }
 
+  async function together<T>(connection: Mysql2Connection, work: (query: Query) => Promise<T>): Promise<T> {
+    await send(connection, 'START TRANSACTION');
+    const result = await work((statement) => send(connection, statement));
+    await send(connection, 'COMMIT');
+    return result;
+  }
+
   async function onConnection<T>(work: (connection: Mysql2Connection) => Promise<T>): Promise<T> {
     const connection = await pool.getConnection();
     try {
@@ -90,14 +97,8 @@ export function databaseOf(subject: string, client: MysqlClient): Database {
   }
 
   return {
-    query: (statement) => onConnection((connection) => alone(connection, statement)),
-    transaction: (work) =>
-      onConnection(async (connection) => {
-        await send(connection, 'START TRANSACTION');
-        const result = await work((statement) => send(connection, statement));
-        await send(connection, 'COMMIT');
-        return result;
-      }),
+    query: retrying((statement) => onConnection((connection) => alone(connection, statement))),
+    transaction: (work) => retrying(() => onConnection((connection) => together(connection, work)))(),
   };
 }
 

@@ -5,24 +5,22 @@ import type { Database } from './client.js';
 import { jobStatements } from './job-statements.js';
 import { boundedLiteral, integerLiteral, microseconds, textLiteral } from './literals.js';
 import { purge } from './purge.js';
-import { jobsTable, retrying } from './query.js';
+import { jobsTable } from './query.js';
 import { jobsSchema, updateSchema } from './schema.js';
 
 const MAX_TRIES = 5;
 const MAX_KEY = 255;
 
 /** Returns the records of jobs, in a table next to the quoted one of a store. */
-export function jobsInMysql(database: Database, storeTable: string): JobRecords {
+export function jobsInMysql({ query, transaction }: Database, storeTable: string): JobRecords {
   const table = jobsTable(storeTable);
-  const query = retrying(database.query);
-  const transaction = retrying(database.transaction);
   const sql = jobStatements(table);
 
   /** Whether a write has written a record. */
   const hasWritten = async (statement: string) => (await query(statement)).insertId > 0;
 
   return {
-    init: () => updateSchema(database.query, table, jobsSchema(table)),
+    init: () => updateSchema(query, table, jobsSchema(table)),
 
     async read(key) {
       const {
@@ -73,7 +71,7 @@ export function jobsInMysql(database: Database, storeTable: string): JobRecords 
       return { now: Number(now), open: Number(open), overdue: Number(overdue), firstDueAt };
     },
 
-    purgeExpired: ({ limit }) => transaction((inTransaction) => purge(inTransaction, { table, limit })),
+    purgeExpired: ({ limit }) => purge(transaction, { table, limit }),
   };
 }
 

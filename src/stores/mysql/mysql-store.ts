@@ -5,7 +5,7 @@ import { databaseOf, type MysqlClient } from './client.js';
 import { jobsInMysql } from './job-records.js';
 import { boundedLiteral, integerLiteral, microseconds, NOW, textLiteral } from './literals.js';
 import { purge, removeKeys } from './purge.js';
-import { quotedTable, retrying } from './query.js';
+import { quotedTable } from './query.js';
 import { storeSchema, updateSchema } from './schema.js';
 import { storeStatements } from './store-statements.js';
 
@@ -36,8 +36,7 @@ export function mysqlStore(client: MysqlClient, options: MysqlStoreOptions = {})
   checkKnownOptions('mysqlStore', options, ['table']);
   const table = quotedTable(options.table ?? 'webhook_deliveries');
   const database = databaseOf('mysqlStore', client);
-  const query = retrying(database.query);
-  const transaction = retrying(database.transaction);
+  const { query, transaction } = database;
   const sql = storeStatements(table);
 
   /** Whether a write has written a row. */
@@ -51,7 +50,7 @@ export function mysqlStore(client: MysqlClient, options: MysqlStoreOptions = {})
   return {
     scope: 'shared',
 
-    init: () => updateSchema(database.query, table, storeSchema(table)),
+    init: () => updateSchema(query, table, storeSchema(table)),
 
     // Each answer comes from one statement: it is what that has read, or the row that it has written. Where the row has
     // changed in between, the statement writes nothing.
@@ -124,8 +123,7 @@ export function mysqlStore(client: MysqlClient, options: MysqlStoreOptions = {})
     },
 
     // A row whose fence the clock has not passed stays, so that the next fence is higher.
-    purgeExpired: ({ limit }) =>
-      transaction((inTransaction) => purge(inTransaction, { table, limit, condition: `AND fence < ${NOW}` })),
+    purgeExpired: ({ limit }) => purge(transaction, { table, limit, condition: `AND fence < ${NOW}` }),
 
     async saveReport(report) {
       const retention = duration('ttlMs', report.ttlMs);

@@ -1,4 +1,5 @@
 import { checkPositiveInteger } from '../../option-checks.js';
+import type { Database } from './client.js';
 import { NOW, textLiteral } from './literals.js';
 import type { Query } from './query.js';
 
@@ -18,11 +19,16 @@ export interface Purge {
  *
  * @throws WebhookError `invalid_option`
  */
-export async function purge(query: Query, { table, limit, condition = '' }: Purge): Promise<number> {
+export async function purge(
+  transaction: Database['transaction'],
+  { table, limit, condition = '' }: Purge,
+): Promise<number> {
   checkPositiveInteger('limit', limit);
-  const { rows } = await query(`SELECT \`key\` FROM ${table} WHERE expires_at <= ${NOW} ${condition}
+  return transaction(async (query) => {
+    const { rows } = await query(`SELECT \`key\` FROM ${table} WHERE expires_at <= ${NOW} ${condition}
 ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED`);
-  return rows.length === 0 ? 0 : removeKeys(query, table, rows);
+    return rows.length === 0 ? 0 : removeKeys(query, table, rows);
+  });
 }
 
 /** Removes rows by their keys, which are the first column of other rows. */

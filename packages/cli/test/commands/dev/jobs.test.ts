@@ -1,16 +1,19 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import type { Pool as MysqlPool } from 'mysql2/promise';
 import { Pool } from 'pg';
 import type { DedupeStore } from 'service-webhooks';
 import { createJobs } from 'service-webhooks/jobs';
+import { mysqlStore } from 'service-webhooks/stores/mysql';
 import { postgresStore } from 'service-webhooks/stores/postgres';
 import { redisStore } from 'service-webhooks/stores/redis';
 import { sqliteStore } from 'service-webhooks/stores/sqlite';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { serveApp } from '../../../../../test/support/app.js';
 import { later } from '../../../../../test/support/deliveries.js';
 import { installPackage } from '../../../../../test/support/installed-package.js';
+import { startMysql } from '../../../../../test/support/mysql.js';
 import type { JobsState } from '../../../src/page/jobs-source.js';
 import { useCli } from '../../support/cli.js';
 import { queueServers } from '../queue/queue-servers.js';
@@ -19,6 +22,8 @@ import { runDev } from './run-dev.js';
 
 const cli = useCli();
 const servers = await queueServers();
+const mysql = await startMysql();
+afterAll(() => mysql?.stop());
 const configure = (jobs: object) => writeFileSync(join(cli.cwd, 'service-webhooks.json'), JSON.stringify({ jobs }));
 
 /** What the page of a `dev` in the project shows of its jobs. */
@@ -85,6 +90,15 @@ describe('dev in a project whose settings name a store of jobs', () => {
       await expectShown(postgresStore({ pg: pool }, { table }), /^postgres at /, env);
     },
   );
+
+  it.runIf(mysql)('the page shows the jobs in MySQL', async () => {
+    installPackage(cli.cwd, 'mysql2');
+    const { url = '', admin } = mysql ?? {};
+    configure({ engine: 'mysql', table: 'clips' });
+    await expectShown(mysqlStore({ mysql2: admin as MysqlPool }, { table: 'clips' }), /^mysql at /, {
+      DATABASE_URL: url,
+    });
+  });
 
   it.runIf(hasSqlite)('a file without jobs is said, and is not changed', async () => {
     const { handle } = openQueueFile(cli.cwd, join(cli.cwd, 'webhooks.db'));

@@ -7,15 +7,17 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { clientOf } from '../../../../../test/integration/sqlite.js';
 import { libraries, sqliteFiles } from '../../../../../test/integration/sqlite-libraries.js';
 import { hidePackage, installPackage } from '../../../../../test/support/installed-package.js';
+import { startMysql } from '../../../../../test/support/mysql.js';
 import { startPostgres } from '../../../../../test/support/postgres.js';
 import { useCli } from '../../support/cli.js';
 import { failed } from '../support.js';
 
 const cli = useCli();
 const server = await startPostgres();
+const mysql = await startMysql();
 const root = new URL('../../../../../', import.meta.url).pathname;
 
-afterAll(() => server?.stop());
+afterAll(() => Promise.all([server?.stop(), mysql?.stop()]));
 
 const install = (name: string, from?: string) => installPackage(cli.cwd, name, from);
 const print = async (...args: string[]) => (await cli.run(['migrations', 'print', ...args])).stdout;
@@ -110,6 +112,39 @@ describe.runIf(server)('migrations status --postgres', () => {
     const env = { DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/test' };
     const ended = await cli.run(['migrations', 'status', '--postgres'], { env });
     expect(ended).toMatchObject(failed(4, 'postgres at 127.0.0.1:1 does not answer: '));
+    expect(ended.stderr).not.toContain('hunter2');
+  });
+});
+
+describe.runIf(mysql)('migrations status --mysql', () => {
+  const { url = '', admin } = mysql ?? {};
+  const names = ['--table', 'deliveries', '--inbox-table', 'seen'];
+  const status = (env = { DATABASE_URL: url }) => cli.run(['migrations', 'status', '--mysql', ...names], { env });
+
+  it('the exit code is 1 where tables are missing or behind, and 0 after the script', async () => {
+    install('mysql2');
+    const states = async () => {
+      const { exitCode, stdout } = await status();
+      const lines = stdout.trim().split('\n');
+      return [exitCode, ...lines.map((line) => JSON.parse(line)).map(({ state, version }) => `${state} ${version}`)];
+    };
+    expect(await states()).toEqual([1, 'missing undefined', 'missing undefined']);
+    const script = (await print('--mysql', ...names)).split(';\n').slice(0, -1);
+    for (const statement of [...script, ...script]) await admin?.query(statement);
+    expect(await states()).toEqual([0, 'current 1', 'current 1']);
+    await admin?.query("ALTER TABLE seen COMMENT = ''");
+    expect(await states()).toEqual([1, 'current 1', 'behind 0']);
+  });
+
+  it('a project without mysql2 ends with 2', async () => {
+    hidePackage(cli.cwd, 'mysql2');
+    expect(await status()).toMatchObject(failed(2, 'this project has no mysql2'));
+  });
+
+  it('a server of MySQL that does not answer ends with 4', async () => {
+    install('mysql2');
+    const ended = await status({ DATABASE_URL: 'mysql://me:hunter2@127.0.0.1:1/test' });
+    expect(ended).toMatchObject(failed(4, 'mysql at 127.0.0.1:1 does not answer: '));
     expect(ended.stderr).not.toContain('hunter2');
   });
 });
