@@ -37,6 +37,6 @@ export default {
   // Started by hand or by tests, each by its path.
   ignoreWorkspaces: ['bench', 'examples/*'],
   ignoreExportsUsedInFile: { interface: true, type: true },
-  ignore: ['test/integration/orms/{types.ts,generated/**}', 'site/**', 'test/package/consumers/**'],
+  ignore: ['test/integration/orms/{types.ts,generated/**,mysql/generated/**}', 'site/**', 'test/package/consumers/**'],
   ignoreBinaries: ['apt-get', 'mkfifo', 'script'],
 } satisfies KnipConfig;

@@ -1,16 +1,13 @@
 export type { InboxOptions, InboxResult, TransactionInbox } from './inbox.js';
-export type { KyselyClient } from './kysely.js';
+export type { KyselyClient, KyselyResult } from './kysely.js';
+export type { DrizzleClient, SequelizeClient, SequelizeTransaction, TypeormClient } from './orm-clients.js';
 export type { PgClient, PgListener, PostgresClient, PostgresJsClient } from './postgres/client.js';
 export type {
-  DrizzleClient,
   InboxClients,
   InboxTransaction,
   KnexClient,
   MikroOrmClient,
   PrismaClient,
-  SequelizeClient,
-  SequelizeTransaction,
-  TypeormClient,
 } from './postgres/inbox-clients.js';
 export { type PostgresInbox, type PostgresInboxOptions, postgresInbox } from './postgres/postgres-inbox.js';
 export { type PostgresStoreOptions, postgresStore } from './postgres/postgres-store.js';

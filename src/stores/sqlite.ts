@@ -1,5 +1,5 @@
 export type { InboxOptions, InboxResult, TransactionInbox } from './inbox.js';
-export type { KyselyClient } from './kysely.js';
+export type { KyselyClient, KyselyResult } from './kysely.js';
 export type { SqliteClient, SqliteDatabase } from './sqlite/database.js';
 export {
   type SqliteInbox,

@@ -43,9 +43,9 @@ function textOf(value: unknown): string | null {
 }
 
 // The numbers of MySQL and MariaDB, because texts of these errors differ.
-const DEADLOCK = 1213;
+export const DEADLOCK = 1213;
 /** MariaDB, where `innodb_snapshot_isolation` is on. */
-const RECORD_CHANGED = 1020;
+export const RECORD_CHANGED = 1020;
 export const LOCK_WAIT_TIMEOUT = 1205;
 /** MySQL; MariaDB answers {@link LOCK_WAIT_TIMEOUT}. */
 export const LOCK_NOWAIT = 3572;

@@ -1,12 +1,8 @@
 import { type KyselyClient, runOnKysely } from '../kysely.js';
 import type { ClientForm } from '../named-client.js';
+import type { DrizzleClient, SequelizeClient, SequelizeTransaction, TypeormClient } from '../orm-clients.js';
 import { type PgClient, POSTGRES_FORMS, type PostgresJsClient, queryOnPg, queryOnPostgresJs } from './client.js';
 import { type Query, valuesOf } from './query.js';
-
-/** A database or a transaction of `drizzle-orm`, on any driver for PostgreSQL. */
-export interface DrizzleClient {
-  execute(query: string): PromiseLike<unknown>;
-}
 
 /** A `Knex` or a `Knex.Transaction` of `knex`. */
 export interface KnexClient {
@@ -16,22 +12,6 @@ export interface KnexClient {
 /** A `PrismaClient`, or the client that `$transaction` passes. */
 export interface PrismaClient {
   $queryRawUnsafe(query: string): PromiseLike<unknown>;
-}
-
-/** A `DataSource` of `typeorm`, or the `EntityManager` that `transaction` passes. */
-export interface TypeormClient {
-  query(query: string): Promise<unknown>;
-}
-
-/** A `Sequelize` of `sequelize`. */
-export interface SequelizeClient {
-  query(sql: string, options: { transaction?: never; raw: true }): Promise<unknown>;
-}
-
-/** A `Transaction` of `sequelize`. */
-export interface SequelizeTransaction {
-  commit(): Promise<void>;
-  rollback(): Promise<void>;
 }
 
 /** An `EntityManager` of `@mikro-orm/postgresql`, or the `EntityManager` that `transactional` passes. */

@@ -7,7 +7,7 @@ import { betterSqlite3 } from '../installed.js';
 
 /** A library whose transactions an inbox takes, connected to a database that has a table `clips (id text)`. */
 export interface Connected {
-  /** As `postgresInbox` takes it. */
+  /** As `postgresInbox` or `mysqlInbox` takes it. */
   client: Record<string, unknown>;
   /** Runs work in a transaction of the library, which rolls back if the work throws. */
   transaction<T>(work: (tx: never) => Promise<T>): Promise<T>;
@@ -20,9 +20,9 @@ type Connect = (url: string, schema: string) => Promise<Connected>;
 
 // The libraries stand apart, so their types are not there when this repository is checked: see types.ts.
 // biome-ignore lint/suspicious/noExplicitAny: see above
-type Any = any;
+export type Any = any;
 
-const load = (name: string): Any => framework<Any>(name, 'orms');
+export const load = (name: string): Any => framework<Any>(name, 'orms');
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 export const isInstalled = load('pg') !== undefined;
@@ -111,17 +111,8 @@ export const LIBRARIES: Readonly<Record<string, Connect>> = {
   },
 
   async Prisma(url, schema) {
-    if (!existsSync(here('generated/client.ts'))) generatePrismaClient();
     const { PrismaPg } = load('@prisma/adapter-pg');
-    const generated = './generated/client.js';
-    const { PrismaClient } = (await import(generated)) as Any;
-    const prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString: url }, { schema }) });
-    return {
-      client: { prisma },
-      transaction: (work) => prisma.$transaction(work),
-      insert: (tx: Any, id) => tx.clip.create({ data: { id } }),
-      close: () => prisma.$disconnect(),
-    };
+    return connectPrisma('.', new PrismaPg({ connectionString: url }, { schema }));
   },
 
   async TypeORM(url) {
@@ -168,11 +159,24 @@ export const LIBRARIES: Readonly<Record<string, Connect>> = {
   },
 };
 
+/** The client is generated from the schema in a folder, once. */
+export async function connectPrisma(folder: string, adapter: unknown): Promise<Connected> {
+  if (!existsSync(here(`${folder}/generated/client.ts`))) generatePrismaClient(`${folder}/schema.prisma`);
+  const { PrismaClient } = (await import(here(`${folder}/generated/client.js`))) as Any;
+  const prisma = new PrismaClient({ adapter });
+  return {
+    client: { prisma },
+    transaction: (work) => prisma.$transaction(work),
+    insert: (tx: Any, id) => tx.clip.create({ data: { id } }),
+    close: () => prisma.$disconnect(),
+  };
+}
+
 /** Generating the client needs no engine, and the one that the program would download is not for this. */
-function generatePrismaClient(): void {
+function generatePrismaClient(schema: string): void {
   const program = here('node_modules/prisma/build/index.js');
   const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: '1' };
-  execFileSync(process.execPath, [program, 'generate', '--schema', 'schema.prisma'], { cwd: here('.'), env });
+  execFileSync(process.execPath, [program, 'generate', '--schema', schema], { cwd: here('.'), env });
 }
 
 /**

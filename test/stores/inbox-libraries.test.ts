@@ -1,31 +1,35 @@
-import { type PgClient, type PostgresInbox, postgresInbox } from 'service-webhooks/stores/postgres';
+import type { TransactionInbox } from 'service-webhooks/stores/postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Connected, isInstalled, LIBRARIES } from '../integration/orms/libraries.js';
+import type { Connected } from '../integration/orms/libraries.js';
 import { aReceiver, aRequest, inShort, rejection } from '../support/deliveries.js';
-import { poolOf, startPostgres } from '../support/postgres.js';
+import { type InboxDatabase, openMysql, openPostgres } from './inbox-databases.js';
 import { deliveryOf } from './requests.js';
 
-const server = isInstalled ? await startPostgres() : undefined;
+const databases = { postgresInbox: await openPostgres(), mysqlInbox: await openMysql() };
+const cases = Object.entries(databases).flatMap(([name, database]) =>
+  (database?.libraries ?? []).map(([library, connect]) => [name, library, connect, database as InboxDatabase] as const),
+);
 
-afterAll(() => server?.stop());
+afterAll(async () => {
+  for (const database of Object.values(databases)) await database?.stop();
+});
 
-describe.runIf(server).each(Object.entries(LIBRARIES))('postgresInbox in transactions of %s', (name, connect) => {
-  const { url = '', schema = '', admin = poolOf('') } = server ?? {};
-  const table = `inbox_${name.toLowerCase().replaceAll(' ', '_')}`;
+describe.each(cases)('%s in transactions of %s', (_, libraryName, connect, database) => {
+  const { column, lock, inbox: inboxOf } = database;
+  const table = `inbox_${libraryName.toLowerCase().replaceAll(' ', '_')}`;
   let library: Connected;
-  let inbox: PostgresInbox<never>;
+  let inbox: TransactionInbox<never>;
 
   beforeAll(async () => {
-    await admin.query(`CREATE TABLE IF NOT EXISTS ${schema}.clips (id text)`);
-    library = await connect(`${url}?options=${encodeURIComponent(`-c search_path=${schema}`)}`, schema);
-    const options = { name: 'clips', table: `${schema}.${table}` };
-    inbox = postgresInbox(library.client as { pg: PgClient }, options) as PostgresInbox<never>;
+    library = await connect();
+    inbox = inboxOf(library.client, { name: 'clips', table });
     await inbox.init();
     await inbox.init();
   });
 
   beforeEach(async () => {
-    await admin.query(`TRUNCATE ${schema}.clips, ${schema}.${table}`);
+    await column('DELETE FROM clips');
+    await column(`DELETE FROM ${table}`);
   });
 
   afterAll(() => library.close());
@@ -35,8 +39,8 @@ describe.runIf(server).each(Object.entries(LIBRARIES))('postgresInbox in transac
     library.transaction((tx) =>
       inbox.once(tx, deliveryOf(id), () => (work ? work(tx) : library.insert(tx, id).then(() => 'inserted'))),
     );
-  const clips = async () => (await admin.query(`SELECT id FROM ${schema}.clips`)).rows.map(({ id }) => id);
-  const keys = async () => (await admin.query(`SELECT key FROM ${schema}.${table}`)).rows.map(({ key }) => key);
+  const clips = () => column('SELECT id FROM clips');
+  const keys = () => column(`SELECT i.key FROM ${table} i`);
 
   it('an event is recorded with the writes of its work, and a duplicate does not run', async () => {
     expect(await deliver('evt_1')).toEqual({ status: 'done', result: 'inserted' });
@@ -47,7 +51,8 @@ describe.runIf(server).each(Object.entries(LIBRARIES))('postgresInbox in transac
   it('an event runs once for each tenant, and that of one is forgotten', async () => {
     const once = async (tenant?: string) => {
       const delivery = { ...deliveryOf('evt_1'), tenant };
-      return (await library.transaction((tx) => inbox.once(tx, delivery, () => library.insert(tx, 'evt_1')))).status;
+      return (await library.transaction((tx) => inbox.once(tx, delivery, () => library.insert(tx, `${tenant}`))))
+        .status;
     };
     expect([await once(), await once('acme'), await once('acme')]).toEqual(['done', 'done', 'duplicate']);
     await inbox.forget('evt_1', { tenant: 'acme' });
@@ -95,12 +100,9 @@ describe.runIf(server).each(Object.entries(LIBRARIES))('postgresInbox in transac
   });
 
   it('a delivery is refused as in progress once its table was locked for waitMs', async () => {
-    const other = await admin.connect();
-    await other.query('BEGIN');
-    await other.query(`LOCK TABLE ${schema}.${table} IN ACCESS EXCLUSIVE MODE`);
+    const unlock = await lock(table);
     const refused = await deliver('evt_1').catch((error: unknown) => error);
-    await other.query('ROLLBACK');
-    other.release();
+    await unlock();
     expect(refused).toMatchObject({ code: 'delivery_in_progress' });
     expect(await deliver('evt_1')).toMatchObject({ status: 'done' });
   });
@@ -127,8 +129,26 @@ describe.runIf(server).each(Object.entries(LIBRARIES))('postgresInbox in transac
   });
 
   it('a purge removes events whose retention is over, up to its limit', async () => {
-    await admin.query(`INSERT INTO ${schema}.${table} SELECT i, now(), now() FROM generate_series(1, 5) i`);
+    for (const id of ['evt_1', 'evt_2', 'evt_3', 'evt_4', 'evt_5']) await deliver(id);
+    await column(`UPDATE ${table} SET expires_at = recorded_at`);
+    await deliver('evt_6');
     expect([await inbox.purgeExpired({ limit: 3 }), await inbox.purgeExpired({ limit: 3 })]).toEqual([3, 2]);
+    expect(await keys()).toEqual(['clips:evt_6']);
+  });
+
+  it('an event runs again after its retention', async () => {
+    await deliver('evt_1', async () => 1);
+    await column(`UPDATE ${table} SET expires_at = recorded_at`);
+    expect(await deliver('evt_1', async () => 2)).toEqual({ status: 'done', result: 2 });
+    expect(await deliver('evt_1')).toEqual({ status: 'duplicate' });
+  });
+
+  it('one of many transactions that begin at the same time runs the event', async () => {
+    const attempts = await Promise.allSettled(Array.from({ length: 8 }, () => deliver('evt_1')));
+    const results = attempts.map((one) => (one.status === 'fulfilled' ? one.value.status : one.reason.code));
+    expect(results.filter((one) => one === 'done')).toHaveLength(1);
+    expect(new Set(['done', 'duplicate', 'delivery_in_progress', ...results]).size).toBe(3);
+    expect(await clips()).toEqual(['evt_1']);
   });
 
   it('a receiver answers 409 to a concurrent attempt, and the event has its effect once', async () => {
