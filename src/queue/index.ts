@@ -1,5 +1,6 @@
 export type { DeliveryQueue } from '../receiver/delivery-queue.js';
 export { fromQueued, type QueuedDelivery, toQueued } from '../receiver/queued-delivery.js';
+export type { EncryptionKey } from './body-cipher.js';
 export type {
   DeadLetter,
   DeadLetters,
@@ -7,7 +8,11 @@ export type {
   FollowedState,
   OperatedQueue,
   QueueStats,
+  UnopenedDelivery,
 } from './dead-letters.js';
+export { jobReader, type ReadJob } from './job-reader.js';
+export type { Overflow } from './limited-overflow.js';
+export type { PayloadOptions } from './payloads.js';
 export {
   createProcessor,
   type Ended,

@@ -4,10 +4,11 @@ import type { QueuedDelivery } from '../receiver/queued-delivery.js';
 import { stopwatch } from '../timers.js';
 import { fingerprint } from '../verify/hmac.js';
 import { type BodyCipher, bodyCipher, type EncryptionKey } from './body-cipher.js';
-import { limitedOverflow, type Overflow } from './limited-overflow.js';
+import { type LimitedOverflow, limitedOverflow, type Overflow } from './limited-overflow.js';
 import {
   asPacked,
   checkPacked,
+  isOverflowId,
   type OverflowReference,
   type PackedDelivery,
   type QueueJob,
@@ -110,13 +111,6 @@ export function payloadsOf(options: PayloadOptions, maxJobBytes = Number.POSITIV
     }
   };
 
-  async function fetched({ id }: OverflowReference): Promise<Uint8Array> {
-    if (overflow === undefined) throw withoutOption('kept outside of the queue', 'overflow');
-    const bytes = await overflow.get(id);
-    if (bytes === undefined) throw missingBody();
-    return bytes;
-  }
-
   return {
     maxBodyBytes: isLimited ? largestBody(maxJobBytes, cipher) : undefined,
 
@@ -127,8 +121,9 @@ export function payloadsOf(options: PayloadOptions, maxJobBytes = Number.POSITIV
       if (packed === undefined) return job;
       checkPacked(packed);
       const { body: inside, encryptedBy, overflow: reference, ...rest } = packed;
+      if (reference && overflow === undefined) throw withoutOption('kept outside of the queue', 'overflow');
       if (encryptedBy !== undefined && cipher === undefined) throw withoutOption('encrypted', 'encrypt');
-      const bytes = reference ? await fetched(reference) : insideBytes(inside as string);
+      const bytes = reference && overflow ? await outsideBytes(overflow, reference) : insideBytes(inside as string);
       const body =
         encryptedBy === undefined || cipher === undefined
           ? bytes
@@ -139,7 +134,7 @@ export function payloadsOf(options: PayloadOptions, maxJobBytes = Number.POSITIV
 
     async drop(job, isOwn = async () => true) {
       const id = asPacked(job)?.overflow?.id;
-      if (typeof id !== 'string') return;
+      if (!isOverflowId(id)) return;
       if (overflow === undefined) throw withoutOption('kept outside of the queue', 'overflow', 'invalid_option');
       if (await isOwn()) await overflow.delete(id);
     },
@@ -165,6 +160,12 @@ function withoutHeaders(job: QueueJob, maxBytes: number): QueueJob {
 function largestBody(maxJobBytes: number, cipher: BodyCipher | undefined): number {
   const base64Bytes = maxJobBytes - FIELDS_BYTES;
   return Math.floor(base64Bytes / 4) * 3 - (cipher ? CIPHER_BYTES : 0);
+}
+
+async function outsideBytes(overflow: LimitedOverflow, { id }: OverflowReference): Promise<Uint8Array> {
+  const bytes = await overflow.get(id);
+  if (bytes === undefined) throw missingBody();
+  return bytes;
 }
 
 function insideBytes(body: string): Uint8Array {
