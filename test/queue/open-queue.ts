@@ -78,7 +78,14 @@ export async function openQueue(
     await boss.start();
     // It looks for the jobs of dead workers every second, as its maintenance does every two minutes.
     if (workersDie) setInterval(() => boss.expire().catch(() => {}), 1_000).unref();
-    const queue = pgBossQueue({ boss, queue: name, attempts, schema, ...(workersDie && { expireInSeconds: 2 }), ...bodies });
+    const queue = pgBossQueue({
+      boss,
+      queue: name,
+      attempts,
+      schema,
+      ...(workersDie && { expireInSeconds: 2 }),
+      ...bodies,
+    });
     const work = async (on: WorkerOptions) => {
       const settings = { batchSize: CONCURRENCY, pollingIntervalSeconds: 0.5 };
       for (let i = 0; i < CONCURRENCY; i += 1)

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { redactText } from '../src/redact-text.js';
 
-const redacted = (text: string, ...values: unknown[]) => redactText(text, values.map((value) => JSON.stringify(value)));
+const redacted = (text: string, ...values: unknown[]) =>
+  redactText(
+    text,
+    values.map((value) => JSON.stringify(value)),
+  );
 const LONG = 'The quick brown fox jumps over the lazy dog';
 
 describe('a text without the values of redacted fields', () => {

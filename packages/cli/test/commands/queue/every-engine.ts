@@ -30,7 +30,12 @@ export function everyEngine(
     },
   }));
   const place = ['--sqlite', 'webhooks.db'];
-  const sqlite = { name: 'sqlite', env: {}, place, open: (bodies?: PayloadOptions) => openSqlite(cli.cwd, queueName, bodies) };
+  const sqlite = {
+    name: 'sqlite',
+    env: {},
+    place,
+    open: (bodies?: PayloadOptions) => openSqlite(cli.cwd, queueName, bodies),
+  };
   return [...others, ...(hasSqlite ? [sqlite] : [])];
 }
 

@@ -24,7 +24,8 @@ export function fileOverflow(directory: string): { overflow: Overflow; module: s
     left: () => readdirSync(folder),
     overflow: {
       put: async (id, body) => writeFileSync(join(folder, id), body),
-      get: async (id) => (readdirSync(folder).includes(id) ? new Uint8Array(readFileSync(join(folder, id))) : undefined),
+      get: async (id) =>
+        readdirSync(folder).includes(id) ? new Uint8Array(readFileSync(join(folder, id))) : undefined,
       delete: async (id) => rmSync(join(folder, id), { force: true }),
     },
   };

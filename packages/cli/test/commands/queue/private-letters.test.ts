@@ -46,7 +46,9 @@ describe.each(everyEngine(cli, servers, `private-${process.pid}`))('private dead
       ['evt_small', 'acme'],
     ]);
     const notShown = 'The body is encrypted: pass --decrypt.';
-    expect((await queue('show', 'evt_small')).records).toMatchObject([{ notShown, key: 'clips:tenant=acme:evt_small' }]);
+    expect((await queue('show', 'evt_small')).records).toMatchObject([
+      { notShown, key: 'clips:tenant=acme:evt_small' },
+    ]);
     const outside = 'The body is kept outside of the queue: pass --overflow.';
     expect((await queue('show', 'evt_large', '--decrypt')).records).toMatchObject([{ notShown: outside }]);
 
@@ -61,7 +63,10 @@ describe.each(everyEngine(cli, servers, `private-${process.pid}`))('private dead
     expect(redacted.records).toMatchObject([{ reason: expect.stringContaining('no user redacted') }]);
 
     const refused = await queue('discard', 'evt_small', 'evt_large');
-    expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('pass --overflow. Nothing is changed.') });
+    expect(refused).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('pass --overflow. Nothing is changed.'),
+    });
     expect((await fixture.queue.stats()).dead).toBe(2);
     expect(await queue('retry', '--all', '--wait', '50s')).toMatchObject({ sum: { retried: 2, deadAgain: 2 } });
     expect(await queue('discard', 'evt_small')).toMatchObject({ exitCode: 0 });

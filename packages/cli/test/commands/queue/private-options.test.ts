@@ -39,7 +39,8 @@ function opened(bodies: PayloadOptions = {}): QueueFile {
 async function storeDead(job: unknown): Promise<QueueFile> {
   const file = opened();
   await file.queue.init();
-  const sql = "INSERT INTO webhook_queue (key, queue, state, job, queued_at, died_at) VALUES ('k', 'clips', 'dead', ?, 1, 1)";
+  const sql =
+    "INSERT INTO webhook_queue (key, queue, state, job, queued_at, died_at) VALUES ('k', 'clips', 'dead', ?, 1, 1)";
   file.handle.prepare(sql).run(JSON.stringify(job));
   return file;
 }
@@ -124,7 +125,10 @@ describe.runIf(hasSqlite)('the option --overflow', () => {
   it('a body that is gone, and an overflow that fails, are shown with the letter', async () => {
     const { overflow, module } = fileOverflow(cli.cwd);
     await opened({ overflow }).bury('no clip', aPrivate('evt_a', large));
-    writeFileSync(inCwd('fails.mjs'), "const no = async () => { throw new Error('no bucket'); };\nexport { no as put, no as get };\nexport default { put: no, get: no, delete: no };");
+    writeFileSync(
+      inCwd('fails.mjs'),
+      "const no = async () => { throw new Error('no bucket'); };\nexport { no as put, no as get };\nexport default { put: no, get: no, delete: no };",
+    );
     const show = ['show', 'evt_a', ...SQLITE, '--json', '--overflow'];
     expect((await run([...show, 'fails.mjs'])).records).toMatchObject([
       { notShown: 'Your overflow could not return the body of a job.' },
@@ -132,9 +136,14 @@ describe.runIf(hasSqlite)('the option --overflow', () => {
     const told = await run(['list', ...SQLITE, '--text', '--overflow', 'fails.mjs']);
     expect(told.stderr).toBe('fails.mjs: get has failed: no bucket\n');
     const discarded = await run(['discard', 'evt_a', ...SQLITE, '--overflow', 'fails.mjs']);
-    expect(discarded).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('could not delete the body of a job. no bucket') });
+    expect(discarded).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('could not delete the body of a job. no bucket'),
+    });
     for (const name of readdirSync(inCwd('bodies'))) rmSync(inCwd(`bodies/${name}`));
-    expect((await run([...show, module])).records).toMatchObject([{ notShown: expect.stringContaining('is not in your overflow') }]);
+    expect((await run([...show, module])).records).toMatchObject([
+      { notShown: expect.stringContaining('is not in your overflow') },
+    ]);
     expect(await run(['discard', 'evt_a', ...SQLITE, '--overflow', module])).toMatchObject({ exitCode: 0 });
   });
 });
@@ -208,7 +217,10 @@ describe.runIf(hasSqlite)('the option --redact of queue', () => {
 
   it('replay sends the exact body, and with its own --redact the redacted one', async () => {
     await opened().bury('no clip', aPrivate('evt_a'));
-    writeFileSync(inCwd('service-webhooks.json'), JSON.stringify({ queue: { engine: 'sqlite', at: 'webhooks.db', redact: 'data.email' } }));
+    writeFileSync(
+      inCwd('service-webhooks.json'),
+      JSON.stringify({ queue: { engine: 'sqlite', at: 'webhooks.db', redact: 'data.email' } }),
+    );
     const app = await serveApp();
     expect((await run(['replay', 'evt_a', `${app.url}/hook`])).exitCode).toBe(0);
     expect((await run(['replay', 'evt_a', `${app.url}/hook`, '--redact', 'data.email'])).exitCode).toBe(0);
@@ -225,7 +237,10 @@ describe.runIf(hasSqlite)('the option --redact of queue', () => {
     await vi.waitUntil(async () => (await state()).listing.letters === 1, PATIENTLY);
     const [row] = (await read<LetterPage>('letters')).rows;
     const details = await read<LetterDetails>(`letter?handle=${row?.handle}`);
-    expect(details).toMatchObject({ reason: 'no user redacted', body: { text: expect.stringContaining('"redacted"') } });
+    expect(details).toMatchObject({
+      reason: 'no user redacted',
+      body: { text: expect.stringContaining('"redacted"') },
+    });
     expect(JSON.stringify([await state(), row, details])).not.toContain(EMAIL);
     expect((await read<LetterPage>(`letters?text=${EMAIL}&bodies=true`)).total).toBe(0);
     running.signal('SIGINT');
@@ -251,7 +266,10 @@ describe.runIf(hasSqlite)('the settings of private letters', () => {
 
   it('the fields of the project stay with another queue, and options add to them', async () => {
     await opened().bury(`no user ${EMAIL}`, aPrivate('evt_a'));
-    writeFileSync(inCwd('service-webhooks.json'), JSON.stringify({ queue: { engine: 'bullmq', redact: 'data.email' } }));
+    writeFileSync(
+      inCwd('service-webhooks.json'),
+      JSON.stringify({ queue: { engine: 'bullmq', redact: 'data.email' } }),
+    );
     const { stdout } = await run(['show', 'evt_a', ...SQLITE, '--redact', 'data.text', '--json']);
     expect(stdout).not.toContain(EMAIL);
     expect(stdout).not.toContain('short');
@@ -267,7 +285,10 @@ describe.runIf(hasSqlite)('the settings of private letters', () => {
     [{ redact: ['data.email'] }, "queue must be what 'queue use' writes"],
   ])('a wrong setting is refused, and a key is not printed: %j', async (setting, says) => {
     await opened().queue.init();
-    writeFileSync(inCwd('service-webhooks.json'), JSON.stringify({ queue: { engine: 'sqlite', at: 'webhooks.db', ...setting } }));
+    writeFileSync(
+      inCwd('service-webhooks.json'),
+      JSON.stringify({ queue: { engine: 'sqlite', at: 'webhooks.db', ...setting } }),
+    );
     const ended = await run(['list']);
     expect(ended).toMatchObject(failed(3, says));
     expect(ended.stderr).not.toContain(KEY);

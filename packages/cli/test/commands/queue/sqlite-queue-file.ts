@@ -19,12 +19,7 @@ export interface QueueFile {
 }
 
 /** Opens a queue in a file of a project that has installed the library. */
-export function openQueueFile(
-  directory: string,
-  file: string,
-  name = 'clips',
-  bodies: PayloadOptions = {},
-): QueueFile {
+export function openQueueFile(directory: string, file: string, name = 'clips', bodies: PayloadOptions = {}): QueueFile {
   if (library === undefined) throw new Error('no library');
   const [packageName, driver] = library;
   const from = packageName === 'better-sqlite3' ? 'test/integration/better-sqlite3/node_modules' : undefined;

@@ -96,7 +96,10 @@ describe('the list of dead letters', () => {
   });
 
   it('a letter whose body is not read has its event, its tenant and why, and a redacted field is nowhere', async () => {
-    const unopened = { key: 'clips:tenant=acme:evt_1', why: 'The body of the job is encrypted, and encrypt is not set.' };
+    const unopened = {
+      key: 'clips:tenant=acme:evt_1',
+      why: 'The body of the job is encrypted, and encrypt is not set.',
+    };
     const body = JSON.stringify({ id: 'evt_2', type: 'stt.failed', data: { email: 'bob@example.com' } });
     const delivery = { ...aQueued({ eventId: 'evt_2' }), body: Buffer.from(body).toString('base64') };
     const closed = { ...aLetter(1, { unopened }), delivery: undefined };
