@@ -1,5 +1,6 @@
 export type { DeliveryQueue } from '../receiver/delivery-queue.js';
 export { fromQueued, type QueuedDelivery, toQueued } from '../receiver/queued-delivery.js';
+export type { EncryptionKey } from './body-cipher.js';
 export type {
   DeadLetter,
   DeadLetters,
@@ -9,7 +10,7 @@ export type {
   QueueStats,
   UnopenedDelivery,
 } from './dead-letters.js';
-export type { EncryptionKey } from './body-cipher.js';
+export { jobReader, type ReadJob } from './job-reader.js';
 export type { Overflow } from './limited-overflow.js';
 export type { OverflowReference, PackedDelivery, QueueJob } from './packed-delivery.js';
 export { createPayloads, type EnginePut, type PayloadOptions, type Payloads } from './payloads.js';

@@ -20,6 +20,7 @@ export type QueueJob = QueuedDelivery | PackedDelivery;
 
 /** What a job has in place of a body that is kept outside. */
 export interface OverflowReference {
+  /** 64 hex digits. */
   id: string;
   /** The SHA-256 of the exact body; of an encrypted one the HMAC-SHA-256 with its key. In hex. */
   hash: string;
@@ -31,11 +32,16 @@ export function asPacked(job: unknown): PackedDelivery | undefined {
   return v === 2 && typeof key === 'string' && key !== '' ? (job as PackedDelivery) : undefined;
 }
 
+/** Whether a value can be the id of a body: another one, which a program has stored, could name any file to an overflow. */
+export function isOverflowId(id: unknown): id is string {
+  return typeof id === 'string' && /^[0-9a-f]{64}$/.test(id);
+}
+
 /** Checks where a packed delivery has its body. @throws WebhookError `unreadable_job` */
 export function checkPacked({ body, encryptedBy, overflow }: PackedDelivery): void {
   const isEncrypted = typeof encryptedBy === 'string';
   const isInside = typeof body === 'string' && isEncrypted && overflow === undefined;
-  const isOutside = body === undefined && typeof overflow?.id === 'string' && typeof overflow.hash === 'string';
+  const isOutside = body === undefined && isOverflowId(overflow?.id) && typeof overflow?.hash === 'string';
   if ((isEncrypted || encryptedBy === undefined) && (isInside || isOutside)) return;
   throw new WebhookError('unreadable_job', { message: 'The job has another form than version 2 has.' });
 }

@@ -8,6 +8,7 @@ import { type LimitedOverflow, limitedOverflow, type Overflow } from './limited-
 import {
   asPacked,
   checkPacked,
+  isOverflowId,
   type OverflowReference,
   type PackedDelivery,
   type QueueJob,
@@ -110,13 +111,6 @@ export function createPayloads(options: PayloadOptions, maxJobBytes = Number.POS
     }
   }
 
-  async function fetched({ id }: OverflowReference): Promise<Uint8Array> {
-    if (overflow === undefined) throw withoutOption('kept outside of the queue', 'overflow');
-    const bytes = await overflow.get(id);
-    if (bytes === undefined) throw missingBody();
-    return bytes;
-  }
-
   return {
     maxBodyBytes: isLimited ? largestBody(maxJobBytes, cipher) : undefined,
 
@@ -133,8 +127,9 @@ export function createPayloads(options: PayloadOptions, maxJobBytes = Number.POS
       if (packed === undefined) return job;
       checkPacked(packed);
       const { body: inside, encryptedBy, overflow: reference, ...rest } = packed;
+      if (reference && overflow === undefined) throw withoutOption('kept outside of the queue', 'overflow');
       if (encryptedBy !== undefined && cipher === undefined) throw withoutOption('encrypted', 'encrypt');
-      const bytes = reference ? await fetched(reference) : insideBytes(inside as string);
+      const bytes = reference && overflow ? await outsideBytes(overflow, reference) : insideBytes(inside as string);
       const body =
         encryptedBy === undefined || cipher === undefined
           ? bytes
@@ -145,7 +140,7 @@ export function createPayloads(options: PayloadOptions, maxJobBytes = Number.POS
 
     async drop(job, isOwn = async () => true) {
       const id = asPacked(job)?.overflow?.id;
-      if (typeof id !== 'string') return;
+      if (!isOverflowId(id)) return;
       if (overflow === undefined) throw withoutOption('kept outside of the queue', 'overflow', 'invalid_option');
       if (await isOwn()) await overflow.delete(id);
     },
@@ -176,6 +171,12 @@ function withoutHeaders(job: QueueJob, maxBytes: number): QueueJob {
 function largestBody(maxJobBytes: number, cipher: BodyCipher | undefined): number {
   const base64Bytes = maxJobBytes - FIELDS_BYTES;
   return Math.floor(base64Bytes / 4) * 3 - (cipher ? CIPHER_BYTES : 0);
+}
+
+async function outsideBytes(overflow: LimitedOverflow, { id }: OverflowReference): Promise<Uint8Array> {
+  const bytes = await overflow.get(id);
+  if (bytes === undefined) throw missingBody();
+  return bytes;
 }
 
 function insideBytes(body: string): Uint8Array {

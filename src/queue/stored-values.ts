@@ -71,7 +71,8 @@ export async function deadLetterOf(
   };
 }
 
-async function openedDelivery(
+/** Resolves to the delivery of a stored job, or to what is known of it where its body cannot be read. Never rejects. */
+export async function openedDelivery(
   payloads: Payloads,
   job: unknown,
 ): Promise<{ delivery: QueuedDelivery | undefined; unopened?: UnopenedDelivery }> {

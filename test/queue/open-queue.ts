@@ -12,6 +12,7 @@ import { pgBossProcessor, pgBossQueue } from 'service-webhooks/queue/pg-boss';
 import { rabbitmqQueue } from 'service-webhooks/queue/rabbitmq';
 import { sqliteQueue } from 'service-webhooks/queue/sqlite';
 import type { OperatedQueue } from '../../src/queue/dead-letters.js';
+import type { PayloadOptions } from '../../src/queue/payloads.js';
 import type { WorkerOptions } from '../../src/queue/processor.js';
 import { clientOf, type Driver, openSqlite } from '../integration/sqlite.js';
 import { openNats } from '../support/nats.js';
@@ -43,13 +44,16 @@ const quiet = new Logger(() => () => {});
  * Opens a queue as an app does. Where workers are to die, leases are so short that a test sees their jobs run again; a
  * process that is only slow loses its jobs then, too.
  */
-export async function openQueue(place: QueuePlace, { workersDie }: { workersDie: boolean }): Promise<OpenedQueue> {
+export async function openQueue(
+  place: QueuePlace,
+  { workersDie, bodies = bodiesOf(place) }: { workersDie: boolean; bodies?: PayloadOptions },
+): Promise<OpenedQueue> {
   const { engine, name } = place;
   const attempts = ATTEMPTS;
-  const payloads = place.overflow ? { overflow: overflowIn(place.overflow) } : {};
   if (engine === 'sqlite') {
     const handle = openSqlite(place.driver, place.file);
-    const options = { name, attempts, ...payloads, backoffMs: 5, maxBackoffMs: 50, pollMs: 20, ...(workersDie && { leaseMs: 500 }) };
+    const leases = workersDie && { leaseMs: 500 };
+    const options = { name, attempts, backoffMs: 5, maxBackoffMs: 50, pollMs: 20, ...leases, ...bodies };
     const queue = sqliteQueue(clientOf(place.driver, handle), options);
     const work = (on: WorkerOptions) => void queue.work({ ...on, concurrency: CONCURRENCY });
     return { queue, work, close: async () => handle.close() };
@@ -61,10 +65,10 @@ export async function openQueue(place: QueuePlace, { workersDie }: { workersDie:
     const leases = workersDie && { lockDuration: 1_000, stalledInterval: 300 };
     const settings = { connection, concurrency: CONCURRENCY, maxStalledCount: 1_000, drainDelay: 1, ...leases };
     const work = (on: WorkerOptions) => {
-      new Worker(name, bullmqProcessor({ ...payloads, ...on }), settings).on('error', () => {});
+      new Worker(name, bullmqProcessor({ ...bodies, ...on }), settings).on('error', () => {});
     };
     return {
-      queue: bullmqQueue({ queue: bull, attempts, backoff: 5, ...payloads }),
+      queue: bullmqQueue({ queue: bull, attempts, backoff: 5, ...bodies }),
       work,
       close: async () => connection.disconnect(),
     };
@@ -75,18 +79,25 @@ export async function openQueue(place: QueuePlace, { workersDie }: { workersDie:
     await boss.start();
     // It looks for the jobs of dead workers every second, as its maintenance does every two minutes.
     if (workersDie) setInterval(() => boss.expire().catch(() => {}), 1_000).unref();
-    const queue = pgBossQueue({ boss, queue: name, attempts, schema, ...payloads, ...(workersDie && { expireInSeconds: 2 }) });
+    const queue = pgBossQueue({
+      boss,
+      queue: name,
+      attempts,
+      schema,
+      ...(workersDie && { expireInSeconds: 2 }),
+      ...bodies,
+    });
     const work = async (on: WorkerOptions) => {
       const settings = { batchSize: CONCURRENCY, pollingIntervalSeconds: 0.5 };
       for (let i = 0; i < CONCURRENCY; i += 1)
-        await boss.work(name, settings, pgBossProcessor({ boss, schema, ...payloads, ...on }));
+        await boss.work(name, settings, pgBossProcessor({ boss, schema, ...bodies, ...on }));
     };
     return { queue, work: (on) => void work(on), close: () => boss.stop({ graceful: false, wait: true }) };
   }
   if (engine === 'nats') {
     const connection = await openNats(place.url);
-    const settings = { attempts, ...payloads, backoffMs: 5, maxBackoffMs: 50, ...(workersDie && { ackWaitMs: 1_000 }) };
-    const queue = natsQueue({ jetstream: jetstream(connection), stream: name, ...settings });
+    const settings = { attempts, backoffMs: 5, maxBackoffMs: 50, ...(workersDie && { ackWaitMs: 1_000 }) };
+    const queue = natsQueue({ jetstream: jetstream(connection), stream: name, ...settings, ...bodies });
     const work = (on: WorkerOptions) => void queue.work({ ...on, concurrency: CONCURRENCY });
     return { queue, work, close: () => connection.close() };
   }
@@ -97,9 +108,9 @@ export async function openQueue(place: QueuePlace, { workersDie }: { workersDie:
     // What graphile-worker does with the jobs of dead workers after four hours.
     const unlock = `UPDATE ${schema}._private_jobs SET locked_at = NULL, locked_by = NULL WHERE locked_at < now() - interval '2 s'`;
     const unlocking = workersDie ? setInterval(() => pool.query(unlock).catch(() => {}), 500).unref() : undefined;
-    const queue = graphileWorkerQueue({ pg: pool, task: name, attempts, schema, table: `${schema}_keys`, ...payloads });
+    const queue = graphileWorkerQueue({ pg: pool, task: name, attempts, schema, table: `${schema}_keys`, ...bodies });
     const work = async (on: WorkerOptions) => {
-      const taskList = { [name]: graphileWorkerProcessor({ schema, ...payloads, ...on }) };
+      const taskList = { [name]: graphileWorkerProcessor({ schema, ...bodies, ...on }) };
       const settings = { concurrency: CONCURRENCY, pollInterval: 20, noHandleSignals: true, logger: quiet };
       await run({ connectionString: url, schema, taskList: taskList as never, ...settings });
     };
@@ -113,11 +124,12 @@ export async function openQueue(place: QueuePlace, { workersDie }: { workersDie:
     };
   }
   const connect = async () => (await amqp.connect(place.url)).on('error', () => {}) as never;
-  const queue = rabbitmqQueue({ connect, queue: name, attempts, retryDelaysMs: [5, 50], ...payloads });
+  const queue = rabbitmqQueue({ connect, queue: name, attempts, retryDelaysMs: [5, 50], ...bodies });
   const work = (on: WorkerOptions) => void queue.work({ ...on, concurrency: CONCURRENCY });
   return { queue, work, close: () => queue.close() };
 }
 
-function overflowIn({ driver, file }: NonNullable<QueuePlace['overflow']>) {
-  return sqliteOverflow(clientOf(driver, openSqlite(driver, file)));
+function bodiesOf({ overflow }: QueuePlace): PayloadOptions {
+  if (overflow === undefined) return {};
+  return { overflow: sqliteOverflow(clientOf(overflow.driver, openSqlite(overflow.driver, overflow.file))) };
 }

@@ -30,6 +30,12 @@ export interface QueueSettings {
   schema?: string;
   table?: string;
   prefix?: string;
+  /** The source of the keys of encrypted bodies, and never a key. */
+  decrypt?: string;
+  /** The path of the module that has bodies which are kept outside. */
+  overflow?: string;
+  /** The fields of bodies that no command and no page shows, with commas. */
+  redact?: string;
 }
 
 /** Where the jobs of a project are, in the same notation. */
@@ -68,7 +74,17 @@ const FORMS: Readonly<Record<Exclude<keyof ProjectConfig, PlaceSetting>, { test:
 /** The settings that are objects, with the names in them. */
 const PLACES = {
   queue: {
-    names: ['engine', 'at', 'queue', 'schema', 'table', 'prefix'] satisfies (keyof QueueSettings)[],
+    names: [
+      'engine',
+      'at',
+      'queue',
+      'schema',
+      'table',
+      'prefix',
+      'decrypt',
+      'overflow',
+      'redact',
+    ] satisfies (keyof QueueSettings)[],
     mustBe: `what 'queue use' writes: { "engine": "sqlite", "at": "webhooks.db" }`,
   },
   jobs: {

@@ -13,18 +13,21 @@ export interface Redaction {
 /** What a receiver checks: without it, the delivery is none. */
 const KEPT = ['id', 'type', 'version', 'timestamp'];
 
-export function redactOption() {
-  return new Option(
-    '--redact <fields>',
-    'fields of the body to replace, as in data.downloadUrl,data.*.text (repeatable)',
-  ).argParser((text, others: readonly string[] = []): readonly string[] => {
-    const fields = text.split(',').map((field) => field.trim());
-    const wrong = fields.find((field) => !/^[^.\s]+(\.[^.\s]+)*$/.test(field));
-    if (wrong !== undefined) throw new InvalidArgumentError('It takes names with dots, as in data.downloadUrl.');
-    const kept = fields.find((field) => KEPT.includes(field));
-    if (kept !== undefined) throw new InvalidArgumentError(`Every receiver checks ${kept}: it has to stay.`);
-    return [...others, ...fields];
-  });
+export function redactOption(says = 'fields of the body to replace, as in data.downloadUrl,data.*.text (repeatable)') {
+  return new Option('--redact <fields>', says).argParser((text, others: readonly string[] = []): readonly string[] => [
+    ...others,
+    ...fieldsIn(text),
+  ]);
+}
+
+/** Returns the fields that a text names, with commas. @throws InvalidArgumentError */
+export function fieldsIn(text: string): string[] {
+  const fields = text.split(',').map((field) => field.trim());
+  const wrong = fields.find((field) => !/^[^.\s]+(\.[^.\s]+)*$/.test(field));
+  if (wrong !== undefined) throw new InvalidArgumentError('It takes names with dots, as in data.downloadUrl.');
+  const kept = fields.find((field) => KEPT.includes(field));
+  if (kept !== undefined) throw new InvalidArgumentError(`Every receiver checks ${kept}: it has to stay.`);
+  return fields;
 }
 
 /** @throws Failure unless both are given or none */
@@ -74,6 +77,8 @@ export interface RedactedJson {
   text: string;
   /** The fields that there were, as they were given. */
   found: readonly string[];
+  /** The values that are left out, as JSON: texts, numbers and words, also those inside of objects and lists. */
+  values: readonly string[];
 }
 
 /**
@@ -89,6 +94,7 @@ export function redactJson(text: string, fields: readonly string[]): RedactedJso
   const found = new Set<string>();
   const frames: Frame[] = [];
   const pieces: string[] = [];
+  const values: string[] = [];
   let copied = 0;
   /** The container that is being left out. */
   let hidden: { depth: number; from: number } | undefined;
@@ -122,14 +128,20 @@ export function redactJson(text: string, fields: readonly string[]): RedactedJso
       frame.key = typeof frame.key === 'number' ? frame.key + 1 : undefined;
     } else if (!/[\s:]/.test(character)) {
       const end = character === '"' ? endOfString(text, at) : endOfWord(text, at);
-      if (frame?.isObject && frame.key === undefined) frame.key = JSON.parse(text.slice(at, end));
-      else if (isNamed()) replace(at, end, inPlaceOf(text.slice(at, end)));
+      const value = text.slice(at, end);
+      if (frame?.isObject && frame.key === undefined) frame.key = JSON.parse(value);
+      else if (hidden) values.push(value);
+      else if (isNamed()) {
+        values.push(value);
+        replace(at, end, inPlaceOf(value));
+      }
       at = end;
       continue;
     }
     at += 1;
   }
-  return { text: pieces.join('') + text.slice(copied), found: fields.filter((field) => found.has(field)) };
+  const redacted = pieces.join('') + text.slice(copied);
+  return { text: redacted, found: fields.filter((field) => found.has(field)), values };
 }
 
 function inPlaceOf(value: string): string {

@@ -29,11 +29,16 @@ export function signWithOption() {
 
 /** Checks a source without the messages of the argument parser, which repeat the value. @throws Failure */
 export function checkSource(source: string): string {
-  if (source === '-' || /^(env|file):./.test(source)) return source;
+  if (isSource(source)) return source;
   throw new Failure(
     'usage',
     `a secret on the command line is seen by everyone on the machine: say where it is, ${SOURCES}.`,
   );
+}
+
+/** Whether a word says where a secret is, and is not the secret. */
+export function isSource(word: string): boolean {
+  return word === '-' || /^(env|file):./.test(word);
 }
 
 /** Returns the secrets; undefined where no source is named and the environment has none. @throws Failure */
@@ -73,14 +78,18 @@ export function randomSecret(): string {
   return `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(24))).toString('hex')}`;
 }
 
+/** Returns the signing secret of a source. @throws Failure */
+export function readSecret(session: Session, source: string): Promise<Secret> {
+  return readVariable(session, source, session.config.secretVariable ?? ENV);
+}
+
 /**
- * Returns the signing secret of a source. An environment file has it in its variable, and any other file has it alone.
+ * Returns the secret of a source. An environment file has it in this variable, and any other file has it alone.
  * @throws Failure
  */
-export async function readSecret(session: Session, source: string): Promise<Secret> {
+export async function readVariable(session: Session, source: string, variable: string): Promise<Secret> {
   const secret = await readSource(session, source);
   if (source.startsWith('env:') || typeof secret !== 'string') return secret;
-  const variable = session.config.secretVariable ?? ENV;
   const value = (parseEnv(secret) as Session['env'])[variable];
   if (value !== undefined) return value;
   const file = source.replace(/^file:/, '');

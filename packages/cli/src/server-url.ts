@@ -1,5 +1,5 @@
 import { asked, Failure } from './failure.js';
-import { readSource, SOURCES } from './secrets.js';
+import { isSource, readSource, SOURCES } from './secrets.js';
 import type { Session } from './session.js';
 
 /** The URLs that an option takes, and the variable that has one where the option has no value. */
@@ -50,14 +50,14 @@ export async function readServerUrl(
   if (given === true && session.env[variable] === undefined)
     throw new Failure('usage', `there is no URL: ${pass}, or set ${variable}, also in .env.`);
   const source = given === true ? `env:${variable}` : String(given);
-  const isSource = source === '-' || /^(env|file):./.test(source);
-  const address = isSource ? String(await readSource(session, source)).trim() : source;
+  const isNamed = isSource(source);
+  const address = isNamed ? String(await readSource(session, source)).trim() : source;
   // Without the slashes, a URL hides its user and password from the check below.
   const isUrl = URL.canParse(address) && /^\w+:\/\//.test(address) && protocols.includes(new URL(address).protocol);
   if (!isUrl) {
-    throw new Failure('usage', `${taker} takes a URL such as ${example}, or ${SOURCES}.${isSource ? '' : advice}`);
+    throw new Failure('usage', `${taker} takes a URL such as ${example}, or ${SOURCES}.${isNamed ? '' : advice}`);
   }
-  if (!isSource && passwordsIn(address).length > 0) {
+  if (!isNamed && passwordsIn(address).length > 0) {
     const instead = `set ${variable}, also in .env, and ${without}`;
     throw new Failure('usage', `the URL has a password in it, which everyone on the machine sees: ${instead}.`);
   }

@@ -122,6 +122,8 @@ export interface LetterRow {
   at?: number | undefined;
   attempts?: number | undefined;
   reason?: string | undefined;
+  /** Why the body of a delivery is not shown, and what to do about it. */
+  notShown?: string | undefined;
 }
 
 export interface LetterPage {

@@ -1,7 +1,8 @@
+import { jobReader } from 'service-webhooks/queue';
 import { type BullmqQueueClient, type BullmqStoredJob, bullmqQueue } from 'service-webhooks/queue/bullmq';
 import { needed } from '../installed.js';
 import { connectIoredis, type Ioredis, type IoredisModule, REDIS_URL } from '../redis-client.js';
-import { storedJob } from './listed-letter.js';
+import { type StoredJob, storedJob } from './listed-letter.js';
 import { existingQueue, type QueueEngine } from './queue-engine.js';
 
 interface Bullmq {
@@ -26,24 +27,26 @@ export const bullmqEngine: QueueEngine = {
   says: 'the URL of the Redis of BullMQ',
   url: REDIS_URL,
 
-  async open({ address, queue, prefix = 'bull' }) {
+  async open({ address, queue, prefix = 'bull', bodies }) {
     const { Queue } = needed<Bullmq>('bullmq');
     const redis = await connectIoredis(needed<IoredisModule>('bullmq', 'ioredis'), address);
     const isThere = queue !== undefined && (await redis.exists(`${prefix}:${queue}:meta`)) === 1;
     const name = isThere ? queue : existingQueue(queue, await namesIn(redis, prefix), 'Redis');
     const client = new Queue(name, { connection: redis, prefix, skipMetasUpdate: true });
     client.on('error', () => {});
+    const read = jobReader(bodies);
     return {
-      queue: bullmqQueue({ queue: client }),
+      queue: bullmqQueue({ queue: client, ...bodies }),
       jobs: (state) =>
         TYPES[state].map((type) => async ({ limit, offset }) => {
-          const jobs = await client.getJobs([type], offset, offset + limit - 1, true);
-          return jobs.map(
-            ({ id = '', data: job, timestamp: queuedAt, attemptsMade: attempts, failedReason: reason }) => ({
-              ...storedJob(id, state, { job, queuedAt, attempts, reason }),
+          const found = await client.getJobs([type], offset, offset + limit - 1, true);
+          const jobs: StoredJob[] = [];
+          for (const { id = '', data: job, timestamp: queuedAt, attemptsMade: attempts, failedReason: reason } of found)
+            jobs.push({
+              ...(await storedJob(read, id, { state, job, queuedAt, attempts, reason })),
               eventId: eventIdIn(id),
-            }),
-          );
+            });
+          return jobs;
         }),
       close: async () => redis.disconnect(),
     };

@@ -64,7 +64,7 @@ function types(text: string, others: readonly string[] = []): readonly string[] 
 /** Reads the letters that a filter lets through, the oldest first. @throws Failure */
 export async function* filteredLetters(
   session: Session,
-  { queue, jobs, hasNoPages }: OpenedQueue,
+  { queue, jobs, hasNoPages, redact }: OpenedQueue,
   letterFilter: LetterFilter,
 ): AsyncGenerator<ListedLetter> {
   const { state = 'dead', type, event, since } = letterFilter;
@@ -74,7 +74,7 @@ export async function* filteredLetters(
   for (const read of readers) {
     for await (const stored of letterPages(read, { hasNoPages })) {
       session.signal.throwIfAborted();
-      const letter = listedLetter(stored);
+      const letter = listedLetter(stored, { redact });
       if (isMeant(letter, letterFilter)) yield letter;
     }
   }

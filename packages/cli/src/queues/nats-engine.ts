@@ -1,3 +1,4 @@
+import { jobReader } from 'service-webhooks/queue';
 import { type NatsJetStream, type NatsStoredMessage, natsQueue } from 'service-webhooks/queue/nats';
 import { jsonFields } from '../http/json-fields.js';
 import { needed } from '../installed.js';
@@ -35,7 +36,7 @@ export const natsEngine: QueueEngine = {
   url: { variable: 'NATS_URL', example: 'nats://localhost:4222', protocols: ['nats:', 'tls:', 'ws:', 'wss:'] },
   unlisted: { running: UNKNOWN, done: UNKNOWN },
 
-  async open({ address, queue }) {
+  async open({ address, queue, bodies }) {
     const { connect } = needed<Transport>('@nats-io/transport-node');
     const { jetstream, jetstreamManager } = needed<JetStream>('@nats-io/jetstream');
     const { url, ...login } = withLogin(address);
@@ -46,10 +47,11 @@ export const natsEngine: QueueEngine = {
       for await (const found of manager.streams.list('*.dead'))
         names.push((found as { config: { name: string } }).config.name);
       const stream = existingQueue(queue, names.sort(), 'NATS');
+      const read = jobReader(bodies);
       const client = jetstream(connection, { timeout: CALL_TIMEOUT_MS });
       return {
-        queue: natsQueue({ jetstream: client, stream }),
-        jobs: () => [waitingIn(manager, stream, 'jobs'), waitingIn(manager, stream, 'unreadable')],
+        queue: natsQueue({ jetstream: client, stream, ...bodies }),
+        jobs: () => ['jobs', 'unreadable'].map((subject) => waitingIn(manager, { stream, subject, read })),
         close: () => connection.close(),
       };
     } catch (error) {
@@ -59,11 +61,18 @@ export const natsEngine: QueueEngine = {
   },
 };
 
+interface Waiting {
+  stream: string;
+  /** What stands behind the name of the stream. */
+  subject: string;
+  read: ReturnType<typeof jobReader>;
+}
+
 /**
  * Reads the jobs that no worker has received, and those that no worker could read: the worker which can removes them. A
  * job between two attempts looks like one that runs, and is left out.
  */
-function waitingIn({ streams, consumers }: Manager, stream: string, subject: 'jobs' | 'unreadable'): ReadJobs {
+function waitingIn({ streams, consumers }: Manager, { stream, subject, read }: Waiting): ReadJobs {
   let seq: number | undefined;
   return async ({ limit }) => {
     seq ??= subject === 'unreadable' ? 1 : (await consumers.info(stream, 'workers')).delivered.stream_seq + 1;
@@ -73,7 +82,8 @@ function waitingIn({ streams, consumers }: Manager, stream: string, subject: 'jo
       if (!message) break;
       seq = message.seq + 1;
       const job = jsonFields(message.string());
-      jobs.push(storedJob(String(message.seq), 'waiting', { job, queuedAt: message.time.getTime() }));
+      const queuedAt = message.time.getTime();
+      jobs.push(await storedJob(read, String(message.seq), { state: 'waiting', job, queuedAt }));
     }
     return jobs;
   };

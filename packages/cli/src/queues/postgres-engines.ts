@@ -1,10 +1,11 @@
 import { check } from 'service-webhooks/option-checks';
+import { jobReader, type PayloadOptions } from 'service-webhooks/queue';
 import { graphileWorkerQueue } from 'service-webhooks/queue/graphile-worker';
 import { type PgBossClient, pgBossQueue } from 'service-webhooks/queue/pg-boss';
 import { Failure, reasonOf } from '../failure.js';
 import { needed } from '../installed.js';
 import { POSTGRES_URL } from '../server-url.js';
-import { type OtherState, storedJob } from './listed-letter.js';
+import { type OtherState, type StoredJob, storedJob } from './listed-letter.js';
 import {
   CALL_TIMEOUT_MS,
   CONNECT_TIMEOUT_MS,
@@ -50,7 +51,7 @@ export const pgBossEngine = postgresEngine({
     const rows = await query(sql, []);
     return {
       names: (rows as { name: string }[]).map(({ name }) => name),
-      queueNamed: (queue) => pgBossQueue({ boss, queue, schema }),
+      queueNamed: (queue, bodies) => pgBossQueue({ boss, queue, schema, ...bodies }),
       query,
       jobs: (state) => `
 SELECT id::text, data AS job, created_on, CASE WHEN singleton_key ~ '^[0-9]{1,6}$' THEN singleton_key::int END AS attempts,
@@ -90,7 +91,7 @@ export const graphileWorkerEngine = postgresEngine({
     });
     return {
       names: (rows as { identifier: string }[]).map(({ identifier }) => identifier),
-      queueNamed: (task) => graphileWorkerQueue({ pg, task, schema }),
+      queueNamed: (task, bodies) => graphileWorkerQueue({ pg, task, schema, ...bodies }),
       query,
       jobs: (state) => `
 SELECT j.id::text, j.payload AS job, j.created_at AS created_on, j.attempts, j.last_error AS reason
@@ -110,7 +111,7 @@ interface PostgresLibrary extends Pick<QueueEngine, 'name' | 'says' | 'unlisted'
 
 interface Connected {
   names: readonly string[];
-  queueNamed(name: string): OperatorsQueue;
+  queueNamed(name: string, bodies: PayloadOptions): OperatorsQueue;
   query(text: string, values: unknown[]): Promise<unknown[]>;
   /** Returns the statement that lists jobs. It takes the name of the queue, a limit and an offset. */
   jobs(state: OtherState): string;
@@ -129,7 +130,7 @@ function postgresEngine({ usualSchema, connect, ...engine }: PostgresLibrary): Q
   return {
     ...engine,
     url: POSTGRES_URL,
-    async open({ address, queue, schema = usualSchema }) {
+    async open({ address, queue, schema = usualSchema, bodies }) {
       // Before the queue checks it: the queues are looked up first, by SQL with this name in it.
       const isName = /^[a-z_][a-z0-9_]{0,49}$/.test(schema);
       check(isName, 'schema must be a name of a-z, 0-9 and _, at most 50 characters');
@@ -137,15 +138,17 @@ function postgresEngine({ usualSchema, connect, ...engine }: PostgresLibrary): Q
       const connected = await connect({ connectionString: address, max: 2, ...timeouts }, schema);
       const { names, queueNamed, query, jobs, close } = connected;
       const name = existingQueue(queue, names, `${engine.name} in schema ${schema}`);
+      const read = jobReader(bodies);
       const jobsIn: OpenedQueue['jobs'] = (state) => [
         async ({ limit, offset }) => {
           const rows = (await query(jobs(state), [name, limit, offset])) as JobRow[];
-          return rows.map(({ id, created_on, ...row }) =>
-            storedJob(id, state, { ...row, queuedAt: created_on.getTime() }),
-          );
+          const found: StoredJob[] = [];
+          for (const { id, created_on, ...row } of rows)
+            found.push(await storedJob(read, id, { state, ...row, queuedAt: created_on.getTime() }));
+          return found;
         },
       ];
-      return { queue: queueNamed(name), jobs: jobsIn, close };
+      return { queue: queueNamed(name, bodies), jobs: jobsIn, close };
     },
   };
 }

@@ -1,9 +1,9 @@
 import { nearestName } from 'service-webhooks/option-checks';
-import type { OperatedQueue } from 'service-webhooks/queue';
+import type { OperatedQueue, PayloadOptions } from 'service-webhooks/queue';
 import type { SqliteJobFilter } from 'service-webhooks/queue/sqlite';
 import { Failure } from '../failure.js';
 import type { ServerUrl } from '../server-url.js';
-import type { JobState, OtherState, StoredJob } from './listed-letter.js';
+import type { JobState, OtherState, Shown, StoredJob } from './listed-letter.js';
 
 export const JOB_STATES = ['dead', 'waiting', 'running', 'done'] as const satisfies JobState[];
 
@@ -29,13 +29,15 @@ export interface QueuePlace {
   schema?: string | undefined;
   table?: string | undefined;
   prefix?: string | undefined;
+  /** How the bodies of jobs are read. */
+  bodies: PayloadOptions;
 }
 
 /** The methods of a queue for its operator. */
 export type OperatorsQueue = Omit<OperatedQueue, 'init' | 'put'>;
 
 /** A queue of the project. */
-export interface OpenedQueue {
+export interface OpenedQueue extends Shown {
   queue: OperatorsQueue;
   /**
    * Returns readers of the jobs in a state that the engine lists, each with the oldest first, to be read one after the

@@ -11,12 +11,12 @@ export const rabbitmqEngine: QueueEngine = {
   url: { variable: 'RABBITMQ_URL', example: 'amqp://localhost', protocols: ['amqp:', 'amqps:'] },
   unlisted: { waiting: TAKEN, running: TAKEN, done: 'RabbitMQ deletes a message when its job is done' },
 
-  async open({ address, queue: name }) {
+  async open({ address, queue: name, bodies }) {
     const amqp = needed<{ connect(url: string, socket: object): Promise<RabbitmqConnection> }>('amqplib');
     if (name === undefined) throw new Failure('usage', 'RabbitMQ does not list its queues: pass --queue <name>.');
     const connect = () => amqp.connect(address, { timeout: CONNECT_TIMEOUT_MS });
     await checkQueue(connect, `${name}.dead`);
-    const queue = rabbitmqQueue({ connect, queue: name });
+    const queue = rabbitmqQueue({ connect, queue: name, ...bodies });
     return { queue, hasNoPages: true, close: () => queue.close() };
   },
 };

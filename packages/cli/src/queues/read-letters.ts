@@ -15,8 +15,8 @@ export async function* readLetters(opened: OpenedQueue, signal: AbortSignal): As
   let offset = 0;
   for await (const stored of letterPages((page) => queue.deadLetters(page), { hasNoPages, most })) {
     signal.throwIfAborted();
-    const letter = listedLetter(stored);
-    bytes += letter.body?.length ?? 0;
+    const letter = listedLetter(stored, opened);
+    bytes += letter.bytes ?? 0;
     if (bytes > MAX_READ_BYTES) return;
     yield [offset, letter];
     offset += 1;

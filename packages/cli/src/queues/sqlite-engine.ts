@@ -8,13 +8,13 @@ export const sqliteEngine: QueueEngine = {
   name: 'sqlite',
   says: 'the file of an embedded SQLite queue',
 
-  async open({ address: file, queue, table = 'webhook_queue' }) {
+  async open({ address: file, queue, table = 'webhook_queue', bodies }) {
     // Before the queue checks it: its name is looked up first, by SQL with this table in it.
     check(/^(?!sqlite_)[a-z_][a-z0-9_]{0,62}$/i.test(table), 'table must be a name of letters, digits and _');
     const { handle, client } = openSqliteFile(file, { readonly: false });
     if (!exists(handle, 'SELECT 1 FROM sqlite_master WHERE name = ?', table))
       throw new Failure('file', `${file} has no table ${table}: name the table of the queue with --table.`);
-    const opened = sqliteQueue(client, { name: nameOf(handle, table, queue, file), table });
+    const opened = sqliteQueue(client, { name: nameOf(handle, table, queue, file), table, ...bodies });
     return {
       queue: opened,
       jobs: (state, filter) => [(page) => opened.jobs({ ...page, ...filter, state })],

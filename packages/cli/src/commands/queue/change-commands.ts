@@ -8,7 +8,8 @@ import {
   type LetterFilter,
   withFilterOptions,
 } from '../../queues/letter-selection.js';
-import { withQueue, withQueueOptions } from '../../queues/queue-options.js';
+import { withQueue, withShownQueueOptions } from '../../queues/queue-options.js';
+import { isOutOfReach } from '../../queues/unopened-letter.js';
 import type { Session } from '../../session.js';
 import { changeLetters, type LetterChange } from './change-letters.js';
 import { MOST_HELD } from './summaries.js';
@@ -56,6 +57,7 @@ export function discardCommand(session: Session) {
         run: ({ queue }, id) => queue.discard(id),
         overMs: 0,
         asks: ids.length === 0 && yes !== true,
+        refuses: ({ notShown }) => (isOutOfReach(notShown) ? notShown : undefined),
       }),
     );
 }
@@ -67,7 +69,7 @@ function changeCommand(session: Session, name: string) {
     .option('--all', 'all dead letters that there are, or those that options select')
     .option('--limit <number>', `so many at most (${LIMIT}; with --all or ids all)`, wholeNumber(1, MOST_HELD))
     .option('--dry-run', 'say which ones, and change nothing');
-  return withFilterOptions(withQueueOptions(command), session);
+  return withFilterOptions(withShownQueueOptions(command), session);
 }
 
 /** Where options select letters, and do not say how many. */

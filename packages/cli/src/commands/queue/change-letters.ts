@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FollowedJob } from 'service-webhooks/queue';
 import { confirmed } from '../../confirmed.js';
-import { EXIT } from '../../failure.js';
+import { EXIT, Failure } from '../../failure.js';
 import { counted } from '../../output.js';
 import type { FollowOptions } from '../../queues/follow-jobs.js';
 import type { ListedLetter } from '../../queues/listed-letter.js';
@@ -26,6 +26,8 @@ export interface LetterChange {
   pause?: FollowOptions<ChosenLetter>['pause'];
   /** Whether the user is asked before the first change. */
   asks?: boolean;
+  /** Returns why a letter cannot be changed, so that none is. */
+  refuses?(letter: ChosenLetter): string | undefined;
 }
 
 interface Extent {
@@ -47,6 +49,9 @@ export async function changeLetters(
 ): Promise<void> {
   const { out } = session;
   const { chosen, hasMore } = await chooseLetters(letters, limit);
+  const refused = chosen.find((letter) => change.refuses?.(letter) !== undefined);
+  if (refused)
+    throw new Failure('usage', `dead letter ${refused.id}: ${change.refuses?.(refused)} Nothing is changed.`);
   if (change.asks && !dryRun && chosen.length > 0) {
     const question = `Discard ${counted(chosen.length, 'dead letter')} for good?`;
     if (!(await confirmed(session, question, 'pass --yes to discard them'))) {

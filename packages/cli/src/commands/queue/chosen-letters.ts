@@ -1,8 +1,8 @@
 import type { Piece } from '../../output.js';
-import type { ListedLetter } from '../../queues/listed-letter.js';
+import { type ListedLetter, typeWords } from '../../queues/listed-letter.js';
 
 /** What is kept of a letter that will be changed: no body, so that any number of letters may be chosen. */
-export type ChosenLetter = Pick<ListedLetter, 'id' | 'type' | 'eventId' | 'tenant'> & { key: string | undefined };
+export type ChosenLetter = Pick<ListedLetter, 'id' | 'type' | 'eventId' | 'tenant' | 'key' | 'notShown'>;
 
 /** Chooses up to a number of letters. */
 export async function chooseLetters(
@@ -10,14 +10,15 @@ export async function chooseLetters(
   limit: number,
 ): Promise<{ chosen: ChosenLetter[]; hasMore: boolean }> {
   const chosen: ChosenLetter[] = [];
-  for await (const { id, type, eventId, tenant, delivery } of letters) {
+  for await (const { id, type, eventId, tenant, key, notShown } of letters) {
     if (chosen.length === limit) return { chosen, hasMore: true };
-    chosen.push({ id, type, eventId, tenant, key: delivery?.key });
+    chosen.push({ id, type, eventId, tenant, key, notShown });
   }
   return { chosen, hasMore: false };
 }
 
 /** A chosen letter as parts of a line. */
-export function letterWords({ id, type, eventId, tenant }: ChosenLetter, shortOf: (id: string) => string): Piece[] {
-  return [['strong', shortOf(id)], type ?? 'no event', eventId, tenant !== undefined && `of ${tenant}`];
+export function letterWords(letter: ChosenLetter, shortOf: (id: string) => string): Piece[] {
+  const { id, eventId, tenant } = letter;
+  return [['strong', shortOf(id)], typeWords(letter), eventId, tenant !== undefined && `of ${tenant}`];
 }

@@ -88,9 +88,9 @@ export function followLetters(
     let isOver = false;
     const read = async () => {
       // The last letter of a key is its latest.
-      for await (const { delivery, reason } of filteredLetters(session, opened, {})) {
+      for await (const { key, reason } of filteredLetters(session, opened, {})) {
         if (isOver) return;
-        if (keys.has(delivery?.key)) reasons.set(delivery?.key, reason);
+        if (keys.has(key)) reasons.set(key, reason);
       }
     };
     // That the letters are dead again is known without their reasons too, and `queue list` has those.

@@ -9,9 +9,9 @@ import {
   type LetterFilter,
   withFilterOptions,
 } from '../../queues/letter-selection.js';
-import { type ListedLetter, letterFields, letterPieces } from '../../queues/listed-letter.js';
+import { type ListedLetter, letterFields, letterPieces, typeWords } from '../../queues/listed-letter.js';
 import { JOB_STATES, type OpenedQueue } from '../../queues/queue-engine.js';
-import { withQueue, withQueueOptions } from '../../queues/queue-options.js';
+import { withQueue, withShownQueueOptions } from '../../queues/queue-options.js';
 import { shortIds } from '../../queues/short-ids.js';
 import type { Session } from '../../session.js';
 import { MOST_HELD, readSummaries, type Summary } from './summaries.js';
@@ -23,7 +23,7 @@ export function listCommand(session: Session) {
       new Option('--state <state>', 'jobs in this state, the oldest first').choices(JOB_STATES).default('dead'),
     )
     .option('--limit <number>', 'show so many at most', wholeNumber(1, MOST_HELD), 20);
-  withFilterOptions(withQueueOptions(command), session);
+  withFilterOptions(withShownQueueOptions(command), session);
   return command.action(async (options) => {
     const filter = options as LetterFilter & { limit: number };
     await withQueue(session, options, (opened) =>
@@ -95,7 +95,7 @@ function groupLines({ reason, letters }: LetterGroup<Summary>, shown: number, sh
 /** The types of events, where there are several. */
 function typesOf(letters: readonly Summary[]): string | undefined {
   const counts = new Map<string, number>();
-  for (const { type = 'no event' } of letters) counts.set(type, (counts.get(type) ?? 0) + 1);
+  for (const letter of letters) counts.set(typeWords(letter), (counts.get(typeWords(letter)) ?? 0) + 1);
   if (counts.size < 2) return undefined;
   const sorted = [...counts].sort(([, a], [, b]) => b - a);
   return sorted.map(([type, count]) => `${type} ${count}`).join(', ');

@@ -8,7 +8,9 @@ import type { Session } from '../../session.js';
 
 export function replayCommand(session: Session) {
   const command = new Command('replay')
-    .summary('send dead letters to an app, signed with the current time; they stay in the queue')
+    .summary(
+      'send dead letters to an app with their exact bodies, signed with the current time; they stay in the queue',
+    )
     .argument(
       '<ids...>',
       'ids of dead letters or of their events; then a port, which means its path /webhooks, or a URL; where listen listens',
@@ -33,8 +35,11 @@ async function* lettersOf(
   names: readonly string[],
   options: { headerPrefix: string },
 ): AsyncGenerator<Replayed> {
-  const letters = await withQueue(session, options, (opened) =>
-    findLetters(filteredLetters(session, opened, {}), names),
+  const letters = await withQueue(
+    session,
+    options,
+    (opened) => findLetters(filteredLetters(session, opened, {}), names),
+    { isExact: true },
   );
   for (const letter of letters) yield { letter: letter.id, message: letterMessage(letter, options.headerPrefix) };
 }

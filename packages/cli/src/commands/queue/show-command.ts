@@ -3,14 +3,14 @@ import { EXIT } from '../../failure.js';
 import { type Piece, shortened } from '../../output.js';
 import { filteredLetters, findLetters } from '../../queues/letter-selection.js';
 import { isoTime, type ListedLetter, letterFields, letterPieces } from '../../queues/listed-letter.js';
-import { withQueue, withQueueOptions } from '../../queues/queue-options.js';
+import { withQueue, withShownQueueOptions } from '../../queues/queue-options.js';
 import type { Session } from '../../session.js';
 
 export function showCommand(session: Session) {
   const command = new Command('show')
     .summary('one dead letter, with its reason, its stack and its body')
     .argument('<id>', 'the id of the dead letter, also as list shows it, or of its event');
-  return withQueueOptions(command).action((id, options) =>
+  return withShownQueueOptions(command).action((id, options) =>
     withQueue(session, options, async (opened) => {
       for (const letter of await findLetters(filteredLetters(session, opened, {}), [id])) reportWhole(session, letter);
       session.exitCode = EXIT.ok;
@@ -22,8 +22,8 @@ export function showCommand(session: Session) {
 const SHOWN_BODY = 4_000;
 
 function reportWhole({ out }: Session, letter: ListedLetter): void {
-  const { reason, stack } = letter;
-  const { key, scheme, signedAt, receivedAt, unsigned } = letter.delivery ?? {};
+  const { reason, stack, key, notShown } = letter;
+  const { scheme, signedAt, receivedAt, unsigned } = letter.delivery ?? {};
   const times = { receivedAt: isoTime(receivedAt), signedAt: isoTime(signedAt) };
   const body = letter.body?.toString();
   const headers = Object.entries(unsigned ?? {}).map(([name, value]) => `${name} ${value}`);
@@ -33,8 +33,9 @@ function reportWhole({ out }: Session, letter: ListedLetter): void {
     [reason !== undefined && ['bad', reason]],
     ...stackLines(letter),
     [['faint', 'key'], key ?? 'no delivery that this version can read', scheme],
-    [['faint', 'received'], times.receivedAt, times.signedAt && ['faint', 'signed'], times.signedAt],
-    [['faint', 'not signed'], headers.join(', ') || 'no headers'],
+    [['faint', 'received'], times.receivedAt ?? 'not known', times.signedAt && ['faint', 'signed'], times.signedAt],
+    [['faint', 'not signed'], headers.join(', ') || (letter.delivery === undefined ? 'not known' : 'no headers')],
+    [notShown !== undefined && ['warn', notShown]],
     [body !== undefined && shortened(body, SHOWN_BODY)],
   );
 }

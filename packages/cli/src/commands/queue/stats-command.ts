@@ -3,13 +3,13 @@ import { durationOf } from '../../duration.js';
 import { EXIT } from '../../failure.js';
 import { type Piece, shortened } from '../../output.js';
 import { groupLetters } from '../../queues/letter-groups.js';
-import { withQueue, withQueueOptions } from '../../queues/queue-options.js';
+import { withQueue, withShownQueueOptions } from '../../queues/queue-options.js';
 import type { Session } from '../../session.js';
 import { readOldest } from './summaries.js';
 
 export function statsCommand(session: Session) {
   const command = new Command('stats').summary('how many deliveries wait or run, since when, and the dead letters');
-  return withQueueOptions(command).action((options) =>
+  return withShownQueueOptions(command).action((options) =>
     withQueue(session, options, async (opened) => {
       const { name } = opened.queue;
       const { depth, oldestMs, dead } = await opened.queue.stats();

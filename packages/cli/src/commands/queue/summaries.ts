@@ -5,7 +5,7 @@ import { readLetters } from '../../queues/read-letters.js';
 import type { Session } from '../../session.js';
 
 /** A dead letter without its body and its stack, so that many of them can be held. */
-export type Summary = Omit<ListedLetter, 'body' | 'delivery' | 'stack'> & { bytes: number | undefined };
+export type Summary = Omit<ListedLetter, 'body' | 'delivery' | 'stack'>;
 
 export interface Summaries {
   letters: Summary[];
@@ -45,6 +45,6 @@ export async function readOldest(
   return dead > count ? { letters, oldest: count } : { letters };
 }
 
-function summaryOf({ body, delivery: _, stack: __, ...letter }: ListedLetter): Summary {
-  return { ...letter, bytes: body?.length };
+function summaryOf({ body: _, delivery: __, stack: ___, ...letter }: ListedLetter): Summary {
+  return letter;
 }

@@ -2,7 +2,7 @@ import { Command, Option } from '@commander-js/extra-typings';
 import { EXIT } from '../../failure.js';
 import { portFailure } from '../../listening.js';
 import { wholeNumber } from '../../options.js';
-import { queuePlaced, withQueueOptions } from '../../queues/queue-options.js';
+import { queuePlaced, withShownQueueOptions } from '../../queues/queue-options.js';
 import type { Session } from '../../session.js';
 import { untilQuit } from '../../until-quit.js';
 
@@ -17,7 +17,7 @@ export function uiCommand(session: Session) {
         .preset(`${UI_PORT}`)
         .argParser(wholeNumber(0, 65_535)),
     );
-  return withQueueOptions(command).action(async ({ ui: port = UI_PORT, ...options }) => {
+  return withShownQueueOptions(command).action(async ({ ui: port = UI_PORT, ...options }) => {
     // Loaded here, so that the other commands of a queue start quickly.
     const { servePage } = await import('../../page/server/page-server.js');
     const { queueView } = await import('../../queues/view/queue-view.js');

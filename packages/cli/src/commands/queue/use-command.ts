@@ -2,14 +2,17 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { Command } from '@commander-js/extra-typings';
 import { EXIT, Failure, fileFailure } from '../../failure.js';
 import { CONFIG_FILE, type QueueSettings } from '../../project-config.js';
-import { placeOf, withQueue, withQueueOptions } from '../../queues/queue-options.js';
+import { USUAL_KEYS } from '../../queues/queue-bodies.js';
+import { placeOf, redactedFields, withQueue, withShownQueueOptions } from '../../queues/queue-options.js';
 import type { Session } from '../../session.js';
 
 export function useCommand(session: Session) {
   const command = new Command('use').summary(`name the queue once: written to ${CONFIG_FILE} of this directory`);
-  return withQueueOptions(command).action(async (options) => {
-    const { engine, at, ...names } = placeOf(session, options);
+  return withShownQueueOptions(command).action(async (options) => {
+    const { engine, at, decrypt, ...names } = placeOf(session, options);
     if (at === '-') throw new Failure('usage', 'stdin cannot be read again: name the URL with env:NAME or file:PATH.');
+    if (decrypt === '-')
+      throw new Failure('usage', 'stdin cannot be read again: name the keys with env:NAME or file:PATH.');
     const { name, dead } = await withQueue(session, options, async ({ queue }) => {
       const { dead } = await queue.stats();
       return { name: queue.name, dead };
@@ -19,6 +22,8 @@ export function useCommand(session: Session) {
       ...(at !== true && { at: String(at) }),
       ...names,
       queue: names.queue ?? name,
+      decrypt: decrypt === true ? USUAL_KEYS : decrypt,
+      redact: redactedFields(session, options)?.join(','),
     };
     await writeSettings(JSON.parse(JSON.stringify(settings)));
     session.out.record({ kind: 'used', ...settings, dead }, [

@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { captureOrFile, DEFAULT_DIRECTORY } from '../../captures.js';
 import { asked, Failure, fileFailure } from '../../failure.js';
+import type { OpenedQueue } from '../../queues/queue-engine.js';
 import { withQueue } from '../../queues/queue-options.js';
 import { mostLetters, readLetters } from '../../queues/read-letters.js';
 import type { Session } from '../../session.js';
@@ -52,7 +53,7 @@ export async function readQueuedEvents(
   options: object,
   learn: (event: SampleEvent) => void,
 ): Promise<ReadResult> {
-  return withQueue(session, options, async (opened) => {
+  const learnAll = async (opened: OpenedQueue): Promise<ReadResult> => {
     let [read, left] = [0, 0];
     for await (const [, { id, body }] of readLetters(opened, session.signal)) {
       read += 1;
@@ -61,7 +62,8 @@ export async function readQueuedEvents(
       else learn(event);
     }
     return read < mostLetters(opened) ? { left } : { left, oldest: read };
-  });
+  };
+  return withQueue(session, options, learnAll, { isExact: true });
 }
 
 async function eventsInFile(session: Session, file: string): Promise<SampleEvent[]> {

@@ -3,7 +3,7 @@ import { printable } from 'service-webhooks/printable';
 import { type LetterChoice, type LetterGroupRow, MOST_CHANGED } from '../../page/queue-source.js';
 import { wordsOf } from '../../page/search-text.js';
 import { type GroupedLetter, groupLetters, reasonPattern } from '../letter-groups.js';
-import type { ListedLetter } from '../listed-letter.js';
+import { type ListedLetter, typeWords } from '../listed-letter.js';
 import type { OpenedQueue } from '../queue-engine.js';
 import { readLetters } from '../read-letters.js';
 import { shortIds } from '../short-ids.js';
@@ -18,6 +18,7 @@ export interface IndexedLetter extends GroupedLetter {
   attempts: number | undefined;
   /** The key of its delivery: it stays when the letter is retried and dies again. */
   key: string | undefined;
+  notShown: string | undefined;
   group: string;
 }
 
@@ -86,14 +87,14 @@ export async function readIndex(
 }
 
 function withoutBody(offset: number, letter: ListedLetter): Omit<IndexedLetter, 'handle'> {
-  const { id, type, eventId, tenant, at, attempts, delivery } = letter;
+  const { id, type, eventId, tenant, at, attempts, key, notShown } = letter;
   const reason = letter.reason?.slice(0, MAX_KEPT_TEXT);
   return {
-    ...{ id, offset, at, attempts, reason, group: groupOf(reason) },
+    ...{ id, offset, at, attempts, reason, group: groupOf(reason), notShown },
     type: type?.slice(0, MAX_KEPT_TEXT),
     eventId: eventId?.slice(0, MAX_KEPT_TEXT),
     tenant: tenant?.slice(0, MAX_KEPT_TEXT),
-    key: delivery?.key.slice(0, MAX_KEPT_TEXT),
+    key: key?.slice(0, MAX_KEPT_TEXT),
   };
 }
 
@@ -124,7 +125,7 @@ function groupOf(reason: string | undefined): string {
 }
 
 function groupRow({ reason, letters }: { reason: string; letters: readonly IndexedLetter[] }): LetterGroupRow {
-  const types = new Set(letters.map(({ type }) => printable((type ?? 'no event').slice(0, 100))));
+  const types = new Set(letters.map((letter) => printable(typeWords(letter).slice(0, 100))));
   const times = letters.flatMap(({ at }) =>
     Number.isFinite(new Date(at ?? Number.NaN).getTime()) ? [at as number] : [],
   );
@@ -142,7 +143,7 @@ function groupRow({ reason, letters }: { reason: string; letters: readonly Index
 /** Whether two lists have the same letters in the same order. */
 export function isSameList({ letters }: LetterIndex, { letters: others }: LetterIndex): boolean {
   const isSame = (one: IndexedLetter, other: IndexedLetter | undefined) =>
-    one.id === other?.id && one.at === other.at && one.reason === other.reason;
+    one.id === other?.id && one.at === other.at && one.reason === other.reason && one.notShown === other.notShown;
   return letters.length === others.length && letters.every((letter, n) => isSame(letter, others[n]));
 }
 

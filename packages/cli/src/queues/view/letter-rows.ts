@@ -12,7 +12,7 @@ const MAX_HEADERS = 20;
 /** Returns a job as a row of the page. */
 export function letterRow(
   handle: number,
-  { id, type, eventId, tenant, at, attempts, reason }: RowParts,
+  { id, type, eventId, tenant, at, attempts, reason, notShown }: RowParts,
   shortOf: (id: string) => string,
 ): LetterRow {
   return {
@@ -25,15 +25,16 @@ export function letterRow(
     at: time(at),
     attempts: typeof attempts === 'number' ? attempts : undefined,
     reason: reasonText(reason),
+    notShown: word(notShown),
   };
 }
 
-type RowParts = Pick<ListedLetter, 'id' | 'type' | 'eventId' | 'tenant' | 'at' | 'attempts' | 'reason'>;
+type RowParts = Pick<ListedLetter, 'id' | 'type' | 'eventId' | 'tenant' | 'at' | 'attempts' | 'reason' | 'notShown'>;
 
 /** Returns everything about a job. */
 export function letterDetails(handle: number, letter: ListedLetter, shortOf: (id: string) => string): LetterDetails {
   const { delivery, body, state, stack } = letter;
-  const key = word(delivery?.key);
+  const key = word(letter.key);
   return {
     ...letterRow(handle, letter, shortOf),
     state,

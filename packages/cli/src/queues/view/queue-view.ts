@@ -4,7 +4,7 @@ import { counted } from '../../output.js';
 import { type LetterChoice, MOST_CHANGED, type QueueSource } from '../../page/queue-source.js';
 import { wordsOf } from '../../page/search-text.js';
 import { letterPages } from '../letter-selection.js';
-import { listedLetter, type StoredJob } from '../listed-letter.js';
+import { type ListedLetter, listedLetter } from '../listed-letter.js';
 import type { OpenedQueue } from '../queue-engine.js';
 import type { PlacedQueue } from '../queue-options.js';
 import { mostLetters, readLetters } from '../read-letters.js';
@@ -127,7 +127,7 @@ export function queueView(
       const known = new Map([...jobs].map(([handle, job]) => [`${job.state} ${job.id}`, handle]));
       const rows = found.slice(0, MOST_JOBS).map((job) => {
         const handle = known.get(`${state} ${job.id}`) ?? nextHandle();
-        return { handle, job: listedLetter(job) };
+        return { handle, job };
       });
       jobs = new Map([
         ...[...jobs].filter(([, job]) => job.state !== state),
@@ -149,7 +149,7 @@ export function queueView(
         throw new Failure('usage', `It is dead again, and behind the oldest ${listed}. The page lists no others.`);
       }
       const found = await (job ? findJob(queue, job) : letter && findLetter(queue, letter));
-      return found && letterDetails(handle, listedLetter(found), job ? shortOfJob : index.shortOf);
+      return found && letterDetails(handle, found, job ? shortOfJob : index.shortOf);
     },
 
     async change(kind, choice, shown) {
@@ -189,11 +189,11 @@ export function queueView(
   };
 }
 
-async function readJobs({ jobs }: OpenedQueue, state: 'waiting' | 'running'): Promise<StoredJob[]> {
-  const found: StoredJob[] = [];
-  for (const read of jobs?.(state, {}) ?? []) {
+async function readJobs(opened: OpenedQueue, state: 'waiting' | 'running'): Promise<ListedLetter[]> {
+  const found: ListedLetter[] = [];
+  for (const read of opened.jobs?.(state, {}) ?? []) {
     for await (const job of letterPages(read)) {
-      found.push(job);
+      found.push(listedLetter(job, opened));
       if (found.length > MOST_JOBS) return found;
     }
   }
@@ -205,17 +205,17 @@ function findJob(queue: KeptOpen, { state, id }: { state: 'waiting' | 'running';
 }
 
 /** Reads the letters around the place where it was listed, and all of them only where it is not there. */
-function findLetter(queue: KeptOpen, { id, offset }: IndexedLetter): Promise<StoredJob | undefined> {
+function findLetter(queue: KeptOpen, { id, offset }: IndexedLetter): Promise<ListedLetter | undefined> {
   return queue.use(async (opened) => {
     const most = mostLetters(opened);
     const from = opened.hasNoPages ? 0 : Math.max(0, offset - AROUND / 2);
     const limit = opened.hasNoPages ? most : AROUND;
     const near = await opened.queue.deadLetters({ limit, offset: from });
     const found = near.find((letter) => letter.id === id);
-    if (found !== undefined || opened.hasNoPages) return found;
+    if (found !== undefined || opened.hasNoPages) return found && listedLetter(found, opened);
     let read = 0;
     for await (const letter of letterPages((page) => opened.queue.deadLetters(page))) {
-      if (letter.id === id) return letter;
+      if (letter.id === id) return listedLetter(letter, opened);
       read += 1;
       if (read === most) return undefined;
     }

@@ -1,6 +1,6 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { type Runner, run, runMigrations } from 'graphile-worker';
-import type { OperatedQueue, WorkerOptions } from 'service-webhooks/queue';
+import type { OperatedQueue, PayloadOptions, WorkerOptions } from 'service-webhooks/queue';
 import { graphileWorkerProcessor, graphileWorkerQueue } from 'service-webhooks/queue/graphile-worker';
 import { openQueue, type QueuePlace } from '../../../../../test/queue/open-queue.js';
 import { openNats } from '../../../../../test/support/nats.js';
@@ -26,7 +26,7 @@ export interface Engine {
   options: string[];
   /** What the error about a missing queue says. */
   missing: RegExp;
-  open(queue: string): Promise<EngineFixture>;
+  open(queue: string, bodies?: PayloadOptions): Promise<EngineFixture>;
 }
 
 /** The engines whose servers this machine has. */
@@ -52,8 +52,8 @@ function bullmq(url: string): Engine {
   return {
     ...{ name: 'bullmq', packageName: 'bullmq', variable: 'REDIS_URL', url, options: [] },
     missing: /Redis has no queue '.*'\. Did you mean/,
-    open: (name) =>
-      opened({ engine: 'bullmq', name, url }, async () => {
+    open: (name, bodies) =>
+      opened({ engine: 'bullmq', name, url }, bodies, async () => {
         const client = openIoredis(url);
         const keys = await client.keys(`bull:${name}:*`);
         if (keys.length > 0) await client.del(keys);
@@ -66,8 +66,8 @@ function pgBoss({ url, admin }: TestPostgres, schema: string): Engine {
   return {
     ...{ name: 'pg-boss', packageName: 'pg-boss', variable: 'DATABASE_URL', url, options: ['--schema', schema] },
     missing: /has no queue '.*'\. Did you mean/,
-    open: (name) =>
-      opened({ engine: 'pg-boss', name, url, schema }, async () => {
+    open: (name, bodies) =>
+      opened({ engine: 'pg-boss', name, url, schema }, bodies, async () => {
         await admin.query(`DROP SCHEMA ${schema} CASCADE`);
       }),
   };
@@ -78,14 +78,14 @@ function graphileWorker({ url, admin }: TestPostgres, schema: string): Engine {
     ...{ name: 'graphile-worker', packageName: 'graphile-worker', variable: 'DATABASE_URL', url },
     options: ['--schema', schema],
     missing: /has no queue '.*'\. Did you mean/,
-    async open(task) {
+    async open(task, bodies) {
       await runMigrations({ connectionString: url, schema });
       const pool = poolOf(url, { max: 3 });
       const table = `${schema}_keys`;
       const runners: Promise<Runner>[] = [];
       const logger = { error() {}, warn() {}, info() {}, debug() {}, scope: () => logger } as never;
       return {
-        queue: graphileWorkerQueue({ pg: pool, task, schema, table }),
+        queue: graphileWorkerQueue({ pg: pool, task, schema, table, ...bodies }),
         work(options) {
           const taskList = { [task]: graphileWorkerProcessor({ schema, ...options }) as never };
           runners.push(
@@ -106,8 +106,8 @@ function rabbitmqEngine(url: string): Engine {
   return {
     ...{ name: 'rabbitmq', packageName: 'amqplib', variable: 'RABBITMQ_URL', url, options: [] },
     missing: /RabbitMQ has no queue '.*\.dead'\. Check --queue/,
-    open: (name) =>
-      opened({ engine: 'rabbitmq', name, url }, async () => {
+    open: (name, bodies) =>
+      opened({ engine: 'rabbitmq', name, url }, bodies, async () => {
         const connection = await openRabbitmq(url);
         const channel = await connection.createChannel();
         for (const suffix of ['', '.dead', '.unreadable', '.marks', '.operator', '.retry.5', '.retry.50'])
@@ -121,8 +121,8 @@ function natsEngine(url: string): Engine {
   return {
     ...{ name: 'nats', packageName: '@nats-io/transport-node', variable: 'NATS_URL', url, options: [] },
     missing: /NATS has no queue '.*'\. Did you mean/,
-    open: (name) =>
-      opened({ engine: 'nats', name, url }, async () => {
+    open: (name, bodies) =>
+      opened({ engine: 'nats', name, url }, bodies, async () => {
         const connection = await openNats(url);
         const { streams } = await jetstreamManager(connection);
         await streams.delete(name);
@@ -131,8 +131,12 @@ function natsEngine(url: string): Engine {
   };
 }
 
-async function opened(place: QueuePlace, remove: () => Promise<void>): Promise<EngineFixture> {
-  const { queue, work, close } = await openQueue(place, { workersDie: false });
+async function opened(
+  place: QueuePlace,
+  bodies: PayloadOptions | undefined,
+  remove: () => Promise<void>,
+): Promise<EngineFixture> {
+  const { queue, work, close } = await openQueue(place, { workersDie: false, ...(bodies && { bodies }) });
   return {
     queue,
     work,

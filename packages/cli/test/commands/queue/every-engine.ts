@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { WorkerOptions } from 'service-webhooks/queue';
+import type { PayloadOptions, WorkerOptions } from 'service-webhooks/queue';
 import { installPackage } from '../../../../../test/support/installed-package.js';
 import { type EngineFixture, enginesOn } from './engine-fixtures.js';
 import { hasSqlite, openQueueFile } from './sqlite-queue-file.js';
@@ -11,7 +11,7 @@ export interface OpenableEngine {
   env: Record<string, string>;
   /** The options of the command that name the queue. */
   place: string[];
-  open(): Promise<EngineFixture>;
+  open(bodies?: PayloadOptions): Promise<EngineFixture>;
 }
 
 /** Returns every engine with a queue of this name, in the project in `cli.cwd`. */
@@ -24,18 +24,23 @@ export function everyEngine(
     name,
     env: { [variable]: url },
     place: [`--${name}`, '--queue', queueName, ...options],
-    open() {
+    open(bodies?: PayloadOptions) {
       installPackage(cli.cwd, packageName);
-      return open(queueName);
+      return open(queueName, bodies);
     },
   }));
   const place = ['--sqlite', 'webhooks.db'];
-  const sqlite = { name: 'sqlite', env: {}, place, open: () => openSqlite(cli.cwd, queueName) };
+  const sqlite = {
+    name: 'sqlite',
+    env: {},
+    place,
+    open: (bodies?: PayloadOptions) => openSqlite(cli.cwd, queueName, bodies),
+  };
   return [...others, ...(hasSqlite ? [sqlite] : [])];
 }
 
-async function openSqlite(directory: string, queueName: string): Promise<EngineFixture> {
-  const { queue, handle } = openQueueFile(directory, join(directory, 'webhooks.db'), queueName);
+async function openSqlite(directory: string, queueName: string, bodies?: PayloadOptions): Promise<EngineFixture> {
+  const { queue, handle } = openQueueFile(directory, join(directory, 'webhooks.db'), queueName, bodies);
   let worker: ReturnType<typeof queue.work> | undefined;
   return {
     queue,

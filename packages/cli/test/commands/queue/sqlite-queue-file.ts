@@ -1,4 +1,5 @@
 import { PermanentError, type QueuedDelivery } from 'service-webhooks';
+import type { PayloadOptions } from 'service-webhooks/queue';
 import { type SqliteQueue, sqliteQueue } from 'service-webhooks/queue/sqlite';
 import { vi } from 'vitest';
 import { connect, type Handle } from '../../../../../test/integration/sqlite.js';
@@ -18,7 +19,7 @@ export interface QueueFile {
 }
 
 /** Opens a queue in a file of a project that has installed the library. */
-export function openQueueFile(directory: string, file: string, name = 'clips'): QueueFile {
+export function openQueueFile(directory: string, file: string, name = 'clips', bodies: PayloadOptions = {}): QueueFile {
   if (library === undefined) throw new Error('no library');
   const [packageName, driver] = library;
   const from = packageName === 'better-sqlite3' ? 'test/integration/better-sqlite3/node_modules' : undefined;
@@ -29,7 +30,7 @@ export function openQueueFile(directory: string, file: string, name = 'clips'): 
   }
   const handle = connect(driver, file);
   const client = driver.client === 'betterSqlite3' ? { betterSqlite3: handle } : { nodeSqlite: handle };
-  const queue = sqliteQueue(client as Parameters<typeof sqliteQueue>[0], { name, pollMs: 20 });
+  const queue = sqliteQueue(client as Parameters<typeof sqliteQueue>[0], { name, pollMs: 20, ...bodies });
 
   async function bury(reason: string, ...deliveries: QueuedDelivery[]): Promise<void> {
     await queue.init();

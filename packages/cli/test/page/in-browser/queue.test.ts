@@ -35,6 +35,16 @@ describe.skipIf(chromium === undefined)('the view of a queue', () => {
     expect(await page.locator('dl').last().innerText()).toMatch(/Job id\s+2[\s\S]*Endpoint\s+test\s+Deduplication key/);
   });
 
+  it('a letter whose body is not read has its event, and says what to pass in the place of the body', async () => {
+    const unopened = { key: 'clips:evt_1', why: 'The body of the job is encrypted, and encrypt is not set.' };
+    const { page } = await open(memoryQueue([{ ...aLetter(1, { unopened }), delivery: undefined }]));
+    await group(page, 'no clip').click();
+    await expect.poll(() => letters(page).first().innerText()).toMatch(/body not shown[\s\S]*evt_1/);
+    await letters(page).first().click();
+    await page.getByRole('heading', { name: 'dead body not shown' }).waitFor();
+    await page.getByText('The body is encrypted: pass --decrypt.').waitFor();
+  });
+
   it('a retried group says live how its letters end, with the new reason', async () => {
     const memory = memoryQueue(four());
     memory.outcome = ({ id }) => (id === '1' ? 'dead' : id === '2' ? 'pending' : 'done');

@@ -95,6 +95,30 @@ describe('the list of dead letters', () => {
     expect(await source.letter(99)).toBeUndefined();
   });
 
+  it('a letter whose body is not read has its event, its tenant and why, and a redacted field is nowhere', async () => {
+    const unopened = {
+      key: 'clips:tenant=acme:evt_1',
+      why: 'The body of the job is encrypted, and encrypt is not set.',
+    };
+    const body = JSON.stringify({ id: 'evt_2', type: 'stt.failed', data: { email: 'bob@example.com' } });
+    const delivery = { ...aQueued({ eventId: 'evt_2' }), body: Buffer.from(body).toString('base64') };
+    const closed = { ...aLetter(1, { unopened }), delivery: undefined };
+    const letters = [closed, aLetter(2, { delivery, reason: 'no user bob@example.com' })];
+    const { source } = viewOf(memoryQueue(letters, { redact: ['data.email'] }));
+    const { listing } = await source.state();
+    expect(listing.groups.flatMap(({ types }) => types).toSorted()).toEqual(['body not shown', 'stt.failed']);
+    const { rows } = await source.letters({}, all);
+    const notShown = 'The body is encrypted: pass --decrypt.';
+    expect(rows[0]).toMatchObject({ eventId: 'evt_1', tenant: 'acme', type: undefined, notShown });
+    const details = await Promise.all(rows.map(({ handle }) => source.letter(handle)));
+    expect(details).toMatchObject([
+      { notShown, key: unopened.key, endpoint: 'clips', body: undefined },
+      { reason: 'no user redacted', body: { text: expect.stringContaining('"email":"redacted"') } },
+    ]);
+    expect(JSON.stringify([listing, rows, details])).not.toContain('bob@');
+    expect(await ids(source, { text: 'bob@example.com', bodies: true })).toEqual([]);
+  });
+
   it('the engine is read at most every 1.5 s, and letters are listed again where their number differs', async () => {
     const memory = memoryQueue([aLetter(1)]);
     const { source, after } = viewOf(memory);

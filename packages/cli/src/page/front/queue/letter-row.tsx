@@ -3,11 +3,12 @@ import { counted } from '../format.js';
 import { Ago } from './ago.js';
 import { select } from './queue-connection.js';
 import { useView } from './queue-hooks.js';
+import { typeWords } from './type-words.js';
 
 /** A job in a list, which opens it. */
 export function LetterRow({ row, hasReason = false }: { row: Row; hasReason?: boolean }) {
   const isSelected = useView(({ selected }) => selected === row.handle);
-  const { handle, id, shortId, type, eventId, tenant, at, attempts, reason } = row;
+  const { handle, id, shortId, eventId, tenant, at, attempts, reason } = row;
   return (
     <li>
       <button
@@ -17,7 +18,7 @@ export function LetterRow({ row, hasReason = false }: { row: Row; hasReason?: bo
         aria-current={isSelected ? 'true' : undefined}
         onClick={() => select(handle)}
       >
-        <span class="letter-type">{type ?? 'not an event'}</span> <Ago at={at} />{' '}
+        <span class="letter-type">{typeWords(row)}</span> <Ago at={at} />{' '}
         <span class="facts">
           {eventId !== undefined && (
             <>

@@ -6,6 +6,7 @@ import { Copy } from './copy.js';
 import { change, select } from './queue-connection.js';
 import { useView } from './queue-hooks.js';
 import { type QueueViewState, set, shownList } from './queue-store.js';
+import { typeWords } from './type-words.js';
 import { useFocusPassed } from './use-focus-passed.js';
 
 /** Shows everything about the selected letter or job. */
@@ -50,7 +51,7 @@ function isListEmpty(state: QueueViewState): boolean {
 }
 
 function Details({ letter }: { letter: LetterDetails }) {
-  const { handle, id, state, type, body } = letter;
+  const { handle, id, state, body, notShown } = letter;
   const controls = useFocusPassed<HTMLDivElement>('letter');
   const letters = { choice: { letter: handle } };
   const ask = () => set({ asked: { letters, title: `Discard the dead letter #${id} for good?`, count: 1 } });
@@ -58,7 +59,7 @@ function Details({ letter }: { letter: LetterDetails }) {
     <article class="letter-details" aria-labelledby="letter-title">
       <div class="head">
         <h2 id="letter-title">
-          <span class={`mark ${state}`}>{state}</span> {type ?? 'not an event'}
+          <span class={`mark ${state}`}>{state}</span> {typeWords(letter)}
         </h2>
         {state === 'dead' && (
           <div ref={controls} class="controls">
@@ -82,7 +83,8 @@ function Details({ letter }: { letter: LetterDetails }) {
           </div>
           {body === undefined ? (
             <p class="note">
-              This job is not a delivery that this version can read. Look at it with a tool of the engine.
+              {notShown ??
+                'This job is not a delivery that this version can read. Look at it with a tool of the engine.'}
             </p>
           ) : (
             <Body body={body} of="letter" />
