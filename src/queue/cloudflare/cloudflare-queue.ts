@@ -9,7 +9,7 @@ export interface CloudflareQueueBinding {
   send(body: unknown, options: { contentType: 'json'; delaySeconds?: number }): Promise<unknown>;
 }
 
-/** 128 KB, of which Cloudflare takes up to 100 bytes itself. */
+/** 128 KB, of which Cloudflare uses about 100 bytes for itself. */
 const MAX_MESSAGE_BYTES = 128_000 - 100;
 
 /** Options of {@link cloudflareQueue}. */
