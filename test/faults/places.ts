@@ -1,4 +1,5 @@
 import { type DedupeStore, memoryStore } from 'service-webhooks';
+import { dynamodbStore } from 'service-webhooks/stores/dynamodb';
 import { postgresStore } from 'service-webhooks/stores/postgres';
 import { redisStore } from 'service-webhooks/stores/redis';
 import { sqliteStore } from 'service-webhooks/stores/sqlite';
@@ -9,7 +10,8 @@ export type Place =
   | { kind: 'memory' }
   | { kind: 'redis'; url: string; keyPrefix: string }
   | { kind: 'postgres'; url: string; schema: string; settings?: string }
-  | { kind: 'sqlite'; driver: Driver; file: string };
+  | { kind: 'sqlite'; driver: Driver; file: string }
+  | { kind: 'dynamodb'; url: string; table: string; attempts?: number };
 
 /** Ready to claim. Its connection is left to the end of the process. */
 export async function openStore(place: Place): Promise<DedupeStore> {
@@ -30,6 +32,11 @@ async function storeOf(place: Place): Promise<DedupeStore> {
     }
     case 'postgres':
       return postgresStore({ pg: await openPool(place) }, { table: `${place.schema}.deliveries` });
+    case 'dynamodb': {
+      const { table } = place;
+      // The clocks of the processes are one clock.
+      return dynamodbStore({ dynamodb: await openTable(place) }, { table, clockSkewMs: 1 });
+    }
     case 'sqlite':
       return sqliteStore(clientOf(place.driver, openFile(place)));
   }
@@ -39,6 +46,11 @@ export async function openPool({ url, settings }: Extract<Place, { kind: 'postgr
   const { default: pg } = await import('pg');
   const pool = new pg.Pool({ connectionString: url, ...(settings === undefined ? {} : { options: settings }) });
   return pool.on('error', () => {});
+}
+
+export async function openTable({ url, attempts = 3 }: Extract<Place, { kind: 'dynamodb' }>) {
+  const { openDynamodb } = await import('../support/dynamodb.js');
+  return openDynamodb(url, { maxAttempts: attempts });
 }
 
 export function openFile({ driver, file }: Extract<Place, { kind: 'sqlite' }>): Handle {
