@@ -92,8 +92,9 @@ async function findDynamodb(): Promise<Of<'dynamodb'> & { server: TestDynamodb }
     place: { kind: 'dynamodb', url: server.url, table: await server.newTable() },
     server,
     disturb(random) {
-      server.faults = () => {
+      server.faults = (operation) => {
         server.sent.length = 0; // too many to keep
+        if (operation === 'GetItem') return undefined; // of init, without which a process does not begin
         const dice = random();
         if (dice < 0.05) return { pauseMs: random() * 30 };
         if (dice < 0.07) return 'cut before the write';

@@ -89,7 +89,7 @@ export async function startDynamodb(): Promise<TestDynamodb> {
     if (fault === 'no answer before the write') return;
     const refusal = typeof fault === 'string' ? REFUSALS[fault] : undefined;
     const { status, body } = refusal
-      ? refused(refusal, { CancellationReasons: [{ Code: 'TransactionConflict' }] })
+      ? refused(...refusal)
       : await run(operation, data);
     if (fault === 'cut after the write') return void request.socket.destroy();
     if (fault === 'no answer after the write') return;
@@ -100,8 +100,10 @@ export async function startDynamodb(): Promise<TestDynamodb> {
   return started;
 }
 
-const REFUSALS: { [fault: string]: string } = {
-  throttled: 'com.amazon.coral.availability#ThrottlingException',
-  'throughput exceeded': 'com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException',
-  conflict: 'com.amazonaws.dynamodb.v20120810#TransactionCanceledException',
+const COMMON = 'com.amazonaws.dynamodb.v20120810#';
+/** The type of a refusal, and its other members. */
+const REFUSALS: { [fault: string]: [type: string, more?: Data] } = {
+  throttled: ['com.amazon.coral.availability#ThrottlingException'],
+  'throughput exceeded': [`${COMMON}ProvisionedThroughputExceededException`],
+  conflict: [`${COMMON}TransactionCanceledException`, { CancellationReasons: [{ Code: 'TransactionConflict' }] }],
 };

@@ -46,7 +46,7 @@ const MAX_WRITES = 99;
  *
  * @throws WebhookError `invalid_option`
  * @example
- * const inbox = dynamodbInbox({ dynamodb: client }, { name: 'clips', table: process.env.TABLE });
+ * const inbox = dynamodbInbox({ dynamodb: client }, { name: 'clips' });
  * createReceiver({
  *   secret,
  *   dedupe: false,

@@ -41,7 +41,7 @@ export interface DynamodbStoreOptions {
  *
  * @throws WebhookError `invalid_option`
  * @example
- * const store = dynamodbStore({ dynamodb: new DynamoDBClient() }, { table: process.env.TABLE });
+ * const store = dynamodbStore({ dynamodb: new DynamoDBClient() }, { table: 'webhook_deliveries' });
  * createReceiver({ secret, on, dedupe: { store, name: 'clips' } });
  */
 export function dynamodbStore(client: DynamodbClient, options: DynamodbStoreOptions = {}): DedupeStore {

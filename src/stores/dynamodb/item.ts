@@ -3,8 +3,6 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 /** An item, as the client of DynamoDB reads and writes it. */
 export type Item = Record<string, AttributeValue>;
 
-
-
 /** The index of the items that have a `listName`, in the order of their `orderKey`. */
 export const LISTS = 'lists';
 
