@@ -208,13 +208,14 @@ describe('dynamodbInbox', () => {
     expect(await rejection(failing.once(deliveryOf(anId()), []))).toMatchObject({ code: 'delivery_in_progress' });
   });
 
-  it('where the table is missing, init and once say what to do', async () => {
+  it('where the table is missing, init and forget say what to do, and once has the error of the client', async () => {
     const other = anInbox({ table: 'no_such_table' });
-    for (const call of [() => other.init(), () => other.once(deliveryOf(anId()), []), () => other.forget(anId())]) {
+    for (const call of [() => other.init(), () => other.forget(anId())]) {
       const error = await rejection(call());
       expect(error).toMatchObject({ code: 'store_unavailable' });
       expect(error.message).toContain("no table 'no_such_table'");
     }
+    await expect(other.once(deliveryOf(anId()), [])).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
   });
 
   it('a receiver with an inbox answers 200, 200 and, while another transaction runs, 409', async () => {

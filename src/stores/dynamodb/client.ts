@@ -56,6 +56,7 @@ export interface Table {
   remove(key: string): Promise<Item | undefined>;
   /** Reads items of a list, all pages of it up to the limit. */
   list(range: ListRange): Promise<Item[]>;
+  /** Its errors are those of the client, as they may be about tables of the user. */
   transact(input: TransactWriteItemsCommandInput): Promise<void>;
 }
 
@@ -131,7 +132,7 @@ export function tableOf(subject: string, client: DynamodbClient, name: string): 
     },
 
     async transact(input) {
-      await send(new TransactWriteItemsCommand(input));
+      await dynamodb.send(new TransactWriteItemsCommand(input) as never);
     },
   };
 }
@@ -156,7 +157,8 @@ export function nameOf(error: unknown): string {
 /** Says what to do where the table or its index is missing, or is another one. */
 function explained(error: unknown, table: string): unknown {
   const name = nameOf(error);
-  const isOther = name === 'ValidationException' && /key element|key schema|specified index/.test(String(error));
+  const isOther =
+    name === 'ValidationException' && /key element|key schema|Missing the key|specified index/.test(String(error));
   if (name !== 'ResourceNotFoundException' && !isOther) return error;
   return new WebhookError('store_unavailable', {
     message: `DynamoDB has no table '${table}' with the key pk and the index ${LISTS} in this region and account.`,
