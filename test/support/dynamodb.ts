@@ -88,9 +88,7 @@ export async function startDynamodb(): Promise<TestDynamodb> {
     if (fault === 'cut before the write') return void request.socket.destroy();
     if (fault === 'no answer before the write') return;
     const refusal = typeof fault === 'string' ? REFUSALS[fault] : undefined;
-    const { status, body } = refusal
-      ? refused(...refusal)
-      : await run(operation, data);
+    const { status, body } = refusal ? refused(...refusal) : await run(operation, data);
     if (fault === 'cut after the write') return void request.socket.destroy();
     if (fault === 'no answer after the write') return;
     response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' });
