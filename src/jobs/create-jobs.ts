@@ -16,7 +16,7 @@ const NO_DEFAULT = 'It has no default: choose a time after which you would look 
 
 /** Options of {@link createJobs}. */
 export interface JobsOptions {
-  /** A store of `service-webhooks`: in memory, SQLite, Redis or PostgreSQL. It may be the one of `dedupe`. */
+  /** A store of `service-webhooks`: in memory, SQLite, Redis, PostgreSQL or DynamoDB. It may be the one of `dedupe`. */
   store: DedupeStore;
   /** How often `ended()` asks the store, in milliseconds; a fifth as often where the store notifies. Default: 1 000. */
   pollMs?: number | undefined;
@@ -214,7 +214,7 @@ function recordsOf(store: DedupeStore) {
   if (store.jobs !== undefined) return store.jobs;
   throw new WebhookError('invalid_option', {
     message: 'This store cannot keep jobs.',
-    hint: 'Use memoryStore, sqliteStore, redisStore or postgresStore, or d1Store on Cloudflare.',
+    hint: 'Use memoryStore, sqliteStore, redisStore, postgresStore or dynamodbStore, or d1Store on Cloudflare.',
   });
 }
 

@@ -1,17 +1,22 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { libraries } from '../integration/sqlite-libraries.js';
+import { startDynamodb, type TestDynamodb } from '../support/dynamodb.js';
 import { startMysql } from '../support/mysql.js';
 import { startPostgres } from '../support/postgres.js';
 import { findRedis, openIoredis } from '../support/redis.js';
 import { openFile, type Place } from './places.js';
+import type { Random } from './random.js';
 import type { Task } from './receiver-process.js';
 
 /** Something real that stores keep their rows in. */
 export interface Backend<P extends Place = Place> {
   name: P['kind'];
   place: P;
+  /** Lets requests pause and fail from now on. */
+  disturb?(random: Random): void;
   stop(): Promise<void>;
 }
 
@@ -33,6 +38,7 @@ export async function findBackends(): Promise<Backend[]> {
     await findPostgres(),
     await findMysql(),
     findSqlite(),
+    await findDynamodb(),
   ];
   return found.filter((backend) => backend !== undefined);
 }
@@ -86,6 +92,27 @@ function findSqlite(): Of<'sqlite'> | undefined {
   };
 }
 
+async function findDynamodb(): Promise<Of<'dynamodb'> & { server: TestDynamodb }> {
+  const server = await startDynamodb();
+  return {
+    name: 'dynamodb',
+    place: { kind: 'dynamodb', url: server.url, table: await server.newTable() },
+    server,
+    disturb(random) {
+      server.faults = (operation) => {
+        server.sent.length = 0; // too many to keep
+        if (operation === 'GetItem') return undefined; // of init, without which a process does not begin
+        const dice = random();
+        if (dice < 0.05) return { pauseMs: random() * 30 };
+        if (dice < 0.07) return 'cut before the write';
+        if (dice < 0.09) return 'cut after the write';
+        return dice < 0.1 ? 'throttled' : undefined;
+      };
+    },
+    stop: server.stop,
+  };
+}
+
 /** A store, with effects that nothing ties to it. */
 export function storeSetup({ name, place }: Backend): Setup & { remove(): void } {
   const directory = mkdtempSync(join(tmpdir(), 'service-webhooks-effects-'));
@@ -123,15 +150,28 @@ function sqliteInboxSetup({ place }: Of<'sqlite'>): Setup & { remove(): void } {
   };
 }
 
+async function dynamodbInboxSetup({ place, server }: Of<'dynamodb'> & { server: TestDynamodb }): Promise<Setup> {
+  const [effects, client] = [await server.newTable(), server.open()];
+  return {
+    name: 'dynamodbInbox',
+    task: { place, effects, inbox: true },
+    async effectsOf(id) {
+      const { Item } = await client.send(new GetItemCommand({ TableName: effects, Key: { pk: { S: id } } }));
+      return Array(Number(Item?.['effects']?.N ?? 0)).fill({});
+    },
+  };
+}
+
 /** A setup for each store and each inbox that is to be had here. */
 export async function findSetups(): Promise<{ stores: Setup[]; inboxes: Setup[]; stop(): Promise<void> }> {
   const [redis, postgres, mysql] = [await findRedisServer(), await findPostgres(), await findMysql()];
-  const sqlite = findSqlite();
-  const backends = [redis, postgres, mysql, sqlite].filter((backend) => backend !== undefined);
+  const [sqlite, dynamodb] = [findSqlite(), await findDynamodb()];
+  const backends = [redis, postgres, mysql, sqlite, dynamodb].filter((backend) => backend !== undefined);
   const stores: Setup[] = backends.map(storeSetup);
   const inboxes: Setup[] = [];
   if (postgres) inboxes.push(await postgresInboxSetup(postgres));
   if (sqlite) inboxes.push(sqliteInboxSetup(sqlite));
+  inboxes.push(await dynamodbInboxSetup(dynamodb));
   return {
     stores,
     inboxes,

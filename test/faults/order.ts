@@ -75,7 +75,8 @@ function worldsWith(worlds: Worlds, answered: Operation, running: ReadonlySet<Op
 function readAhead(world: World, operations: Iterable<Operation>): World {
   const { row, applied, now } = world;
   const reads = [...operations].filter((operation) => {
-    if (applied.has(operation)) return false;
+    // One without an answer may still have an effect, as soon as the row is free.
+    if (applied.has(operation) || operation.answer === undefined) return false;
     const when = { earliest: Math.max(now, operation.invoked), latest: operation.answered };
     const rows = apply(row, operation, when);
     return rows.length === 1 && rows[0] === row;

@@ -1,4 +1,5 @@
 import { type DedupeStore, memoryStore } from 'service-webhooks';
+import { dynamodbStore } from 'service-webhooks/stores/dynamodb';
 import { mysqlStore } from 'service-webhooks/stores/mysql';
 import { postgresStore } from 'service-webhooks/stores/postgres';
 import { redisStore } from 'service-webhooks/stores/redis';
@@ -11,7 +12,8 @@ export type Place =
   | { kind: 'redis'; url: string; keyPrefix: string }
   | { kind: 'postgres'; url: string; schema: string; settings?: string }
   | { kind: 'mysql'; url: string; isolation?: string }
-  | { kind: 'sqlite'; driver: Driver; file: string };
+  | { kind: 'sqlite'; driver: Driver; file: string }
+  | { kind: 'dynamodb'; url: string; table: string; attempts?: number };
 
 /** Ready to claim. Its connection is left to the end of the process. */
 export async function openStore(place: Place): Promise<DedupeStore> {
@@ -34,6 +36,11 @@ async function storeOf(place: Place): Promise<DedupeStore> {
       return postgresStore({ pg: await openPool(place) }, { table: `${place.schema}.deliveries` });
     case 'mysql':
       return mysqlStore({ mysql2: await openMysqlPool(place) });
+    case 'dynamodb': {
+      const { table } = place;
+      // The clocks of the processes are one clock.
+      return dynamodbStore({ dynamodb: await openTable(place) }, { table, clockSkewMs: 1 });
+    }
     case 'sqlite':
       return sqliteStore(clientOf(place.driver, openFile(place)));
   }
@@ -52,6 +59,11 @@ export async function openMysqlPool({ url, isolation }: Extract<Place, { kind: '
     if (isolation) connection.query(`SET SESSION TRANSACTION ISOLATION LEVEL ${isolation}`, () => {});
   });
   return pool;
+}
+
+export async function openTable({ url, attempts = 3 }: Extract<Place, { kind: 'dynamodb' }>) {
+  const { openDynamodb } = await import('../support/dynamodb.js');
+  return openDynamodb(url, { maxAttempts: attempts });
 }
 
 export function openFile({ driver, file }: Extract<Place, { kind: 'sqlite' }>): Handle {

@@ -3,11 +3,12 @@ import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DedupeStore, EndpointOptions, Handler, Handlers } from 'service-webhooks';
 import { webhookHandler } from 'service-webhooks/node';
+import { dynamodbInbox } from 'service-webhooks/stores/dynamodb';
 import { postgresInbox } from 'service-webhooks/stores/postgres';
 import { sqliteInbox } from 'service-webhooks/stores/sqlite';
 import { clientOf } from '../integration/sqlite.js';
 import { SECRET } from '../support/deliveries.js';
-import { openFile, openPool, openStore, type Place } from './places.js';
+import { openFile, openPool, openStore, openTable, type Place } from './places.js';
 
 /** On the way of a delivery. With an inbox, `claimed` is: recorded in the transaction; `completed` is: committed. */
 export type Point = 'claimed' | 'in the handler' | 'after the effect' | 'before the commit' | 'completed';
@@ -106,6 +107,7 @@ async function withStore(): Promise<{ dedupe: EndpointOptions['dedupe']; on: Han
 async function withInbox(): Promise<{ dedupe: EndpointOptions['dedupe']; on: Handlers }> {
   if (place.kind === 'postgres') return { dedupe: false, on: { '*': await postgresHandler(place) } };
   if (place.kind === 'sqlite') return { dedupe: false, on: { '*': await sqliteHandler(place) } };
+  if (place.kind === 'dynamodb') return { dedupe: false, on: { '*': await dynamodbHandler(place) } };
   throw new Error(`there is no inbox for ${place.kind}`);
 }
 
@@ -153,6 +155,29 @@ async function sqliteHandler(file: Extract<Place, { kind: 'sqlite' }>): Promise<
       insert.run(event.id);
       die('after the effect');
     });
+    await stop('completed');
+    await pause(Math.random() * jitterMs);
+  };
+}
+
+/** Its transaction is one request, so that nothing happens between what comes before and after it. */
+async function dynamodbHandler(place: Extract<Place, { kind: 'dynamodb' }>): Promise<Handler> {
+  const inbox = dynamodbInbox({ dynamodb: await openTable(place) }, { table: place.table, name: 'default' });
+  return async (event, { delivery }) => {
+    await stop('in the handler');
+    await stop('claimed');
+    await pause(Math.random() * jitterMs);
+    await stop('after the effect');
+    await inbox.once(delivery, [
+      {
+        Update: {
+          TableName: effects,
+          Key: { pk: { S: event.id } },
+          UpdateExpression: 'ADD effects :one',
+          ExpressionAttributeValues: { ':one': { N: '1' } },
+        },
+      },
+    ]);
     await stop('completed');
     await pause(Math.random() * jitterMs);
   };

@@ -65,6 +65,8 @@ export const BY_MODULE: Readonly<Record<string, string>> = {
   'service-webhooks/stores/d1': "declare const env: { DB: import('@cloudflare/workers-types').D1Database };",
   'service-webhooks/stores/durable-object':
     "declare const env: { DEDUPE: import('@cloudflare/workers-types').DurableObjectNamespace };",
+  'service-webhooks/stores/dynamodb': `import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+    declare const client: DynamoDBClient;`,
   'service-webhooks/stores/postgres': `import { Pool } from 'pg';
     declare const pool: Pool;
     type Db = import('service-webhooks/stores/postgres').DrizzleClient;
