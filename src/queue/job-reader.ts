@@ -1,7 +1,7 @@
 import { checkKnownOptions, checkObject } from '../option-checks.js';
 import type { QueuedDelivery } from '../receiver/queued-delivery.js';
 import type { UnopenedDelivery } from './dead-letters.js';
-import { PAYLOAD_OPTIONS, type PayloadOptions, createPayloads } from './payloads.js';
+import { createPayloads, PAYLOAD_OPTIONS, type PayloadOptions } from './payloads.js';
 import { openedDelivery } from './stored-values.js';
 
 /** What a job of a queue is. */

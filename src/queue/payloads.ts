@@ -56,7 +56,7 @@ export interface Payloads {
 
 /** Above this size, a body goes to the overflow of an engine without a limit, in bytes of the job. */
 const LARGE_BYTES = 256 * 1024;
-/** What a job takes beside its body, without the headers that no signature covers. */
+/** The size of a job without its body and without the headers that no signature covers. */
 const FIELDS_BYTES = 1_000;
 /** What AES-GCM adds to a body. */
 const CIPHER_BYTES = 28;
@@ -205,7 +205,7 @@ function missingBody(): WebhookError {
 
 function changedBody(): WebhookError {
   return new WebhookError('body_unavailable', {
-    message: 'The body in your overflow is not the one that was put there.',
+    message: 'The body in your overflow is another than was put there.',
     hint: 'Find out what else writes there, and let the service send the event again.',
   });
 }

@@ -14,7 +14,7 @@ import { fromQueued, type QueuedDelivery } from '../receiver/queued-delivery.js'
 import { failed, type HandlerEnd, runHandler } from '../receiver/run-handler.js';
 import type { Delivery } from '../verify/verify.js';
 import { asPacked } from './packed-delivery.js';
-import { PAYLOAD_OPTIONS, type PayloadOptions, createPayloads } from './payloads.js';
+import { createPayloads, PAYLOAD_OPTIONS, type PayloadOptions } from './payloads.js';
 import { reasonOf, storedStack, WORKER_DIED } from './reason.js';
 
 /** Options of a worker, which runs the handlers of queued deliveries. */

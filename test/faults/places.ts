@@ -52,7 +52,7 @@ export async function openPool({ url, settings }: Extract<Place, { kind: 'postgr
   return pool.on('error', () => {});
 }
 
-export async function openMysqlPool({ url, isolation }: Extract<Place, { kind: 'mysql' }>) {
+async function openMysqlPool({ url, isolation }: Extract<Place, { kind: 'mysql' }>) {
   const { createPool } = await import('mysql2/promise');
   const pool = createPool(url);
   pool.pool.on('connection', (connection) => {

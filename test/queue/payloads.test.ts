@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createProcessor, type Ended } from '../../src/queue/index.js';
 import type { Overflow } from '../../src/queue/limited-overflow.js';
 import type { PackedDelivery, QueueJob } from '../../src/queue/packed-delivery.js';
-import { type PayloadOptions, createPayloads } from '../../src/queue/payloads.js';
+import { createPayloads, type PayloadOptions } from '../../src/queue/payloads.js';
 import { refusal } from '../support/deliveries.js';
 import { aKey, anOverflow } from './overflows.js';
 import { aQueued } from './queued.js';
@@ -173,7 +173,7 @@ describe('a body that is kept outside', () => {
       id,
       body.map((byte) => (byte === 0x78 ? 0x79 : byte)),
     );
-    const text = 'The body in your overflow is not the one that was put there.';
+    const text = 'The body in your overflow is another than was put there.';
     expect(problem(await engine.work())).toEqual(['failed', 'body_unavailable', text]);
   });
 

@@ -139,7 +139,9 @@ describe.each(setups)('processes on $place.engine that are killed at any instant
         );
       /** The bodies that belong to a dead letter, and those that are kept. A worker may have died before it deleted one. */
       const largeDead = async () =>
-        (await operator.queue.deadLetters({ limit: EVENTS })).filter(({ delivery }) => (delivery?.body.length ?? 0) > LARGE);
+        (await operator.queue.deadLetters({ limit: EVENTS })).filter(
+          ({ delivery }) => (delivery?.body.length ?? 0) > LARGE,
+        );
       const kept = openSqlite(inbox.driver, bodies?.file ?? '', 5_000);
       const keptCount = () =>
         Number((kept.prepare('SELECT count(*) AS n FROM webhook_overflow').get() as { n: number }).n);

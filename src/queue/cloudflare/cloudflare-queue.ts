@@ -2,7 +2,7 @@ import { checkEndpointName } from '../../endpoint.js';
 import { checkKnownOptions, checkObject } from '../../option-checks.js';
 import type { DeliveryQueue } from '../../receiver/delivery-queue.js';
 import { checkClient, limitedPut } from '../engine-queue.js';
-import { PAYLOAD_OPTIONS, type PayloadOptions, createPayloads } from '../payloads.js';
+import { createPayloads, PAYLOAD_OPTIONS, type PayloadOptions } from '../payloads.js';
 
 /** The part that is used of a producer binding of Cloudflare Queues. */
 export interface CloudflareQueueBinding {

@@ -3,7 +3,7 @@ import { check, checkKnownOptions, checkObject, integers } from '../../option-ch
 import type { DeadLetter, OperatedQueue } from '../dead-letters.js';
 import { type DeadRetentionOptions, deadRetention } from '../dead-retention.js';
 import { checkClient, limitedPut } from '../engine-queue.js';
-import { PAYLOAD_OPTIONS, type PayloadOptions, type Payloads, createPayloads } from '../payloads.js';
+import { createPayloads, PAYLOAD_OPTIONS, type PayloadOptions, type Payloads } from '../payloads.js';
 import { deadLetterOf, inTurn, knownNumber } from '../stored-values.js';
 import { type DeliveryStream, deliveryStream } from './delivery-stream.js';
 import { followedJobs } from './followed-jobs.js';

@@ -6,7 +6,7 @@ import type { DeadLetter, FollowedState, OperatedQueue } from '../dead-letters.j
 import { type DeadRetentionOptions, deadRetention } from '../dead-retention.js';
 import { checkClient, followedBy, limitedPut } from '../engine-queue.js';
 import type { QueueJob } from '../packed-delivery.js';
-import { PAYLOAD_OPTIONS, type PayloadOptions, type Payloads, createPayloads } from '../payloads.js';
+import { createPayloads, PAYLOAD_OPTIONS, type PayloadOptions, type Payloads } from '../payloads.js';
 import { checkPostgresName, isMissingTable } from '../postgres.js';
 import { asJob, countOf, deadLetterOf, inTurn, type StatsRow, statsOf } from '../stored-values.js';
 import { checkSchema, notInSchema } from './boss-schema.js';

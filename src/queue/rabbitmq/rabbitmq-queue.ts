@@ -11,7 +11,7 @@ import { withTimeout } from '../../timers.js';
 import type { OperatedQueue } from '../dead-letters.js';
 import { type DeadRetentionOptions, deadRetention } from '../dead-retention.js';
 import { limitedPut } from '../engine-queue.js';
-import { PAYLOAD_OPTIONS, type PayloadOptions, createPayloads } from '../payloads.js';
+import { createPayloads, PAYLOAD_OPTIONS, type PayloadOptions } from '../payloads.js';
 import { parsedJob } from '../stored-values.js';
 import { ageMarks } from './age-marks.js';
 import { deadQueueOf } from './dead-queue.js';

@@ -7,7 +7,7 @@ import type { DeadLetter, FollowedJob, FollowedState, OperatedQueue } from '../d
 import { type DeadRetentionOptions, deadRetention } from '../dead-retention.js';
 import { followedBy } from '../engine-queue.js';
 import type { QueueJob } from '../packed-delivery.js';
-import { PAYLOAD_OPTIONS, type PayloadOptions, type Payloads, createPayloads } from '../payloads.js';
+import { createPayloads, PAYLOAD_OPTIONS, type PayloadOptions, type Payloads } from '../payloads.js';
 import { deadLetterOf, eventOf, inTurn, parsedJob, type StatsRow, statsOf } from '../stored-values.js';
 import { ADDED_COLUMNS, BLOCKED, QUEUE_SCHEMA_VERSION, queueSchema } from './schema.js';
 import { type SqliteWorker, type SqliteWorkerOptions, startWorker } from './sqlite-worker.js';

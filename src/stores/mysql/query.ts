@@ -33,7 +33,7 @@ export function replyOf(result: unknown): Reply {
 const utf8 = new TextDecoder();
 
 /** Returns the values of rows by position, because some clients are set up to rename columns. */
-export function valuesOf(rows: readonly unknown[]): (string | null)[][] {
+function valuesOf(rows: readonly unknown[]): (string | null)[][] {
   return rows.map((row) => Object.values(row as Record<string, unknown>).map(textOf));
 }
 
@@ -47,9 +47,6 @@ export const DEADLOCK = 1213;
 /** MariaDB, where `innodb_snapshot_isolation` is on. */
 export const RECORD_CHANGED = 1020;
 export const LOCK_WAIT_TIMEOUT = 1205;
-/** MySQL; MariaDB answers {@link LOCK_WAIT_TIMEOUT}. */
-export const LOCK_NOWAIT = 3572;
-export const DUPLICATE_KEY = 1062;
 
 const MAX_TRIES = 10;
 
