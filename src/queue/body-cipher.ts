@@ -2,7 +2,7 @@ import type { webcrypto } from 'node:crypto';
 import { concat, fromBase64, utf8 } from '../bytes.js';
 import { WebhookError } from '../errors.js';
 import { check } from '../option-checks.js';
-import { fingerprint, type HmacKey, hmacAsync } from '../verify/hmac.js';
+import { fingerprint } from '../verify/hmac.js';
 
 /** 32 random bytes, or their base64: `openssl rand -base64 32`. */
 export type EncryptionKey = string | Uint8Array;
@@ -13,8 +13,6 @@ export interface BodyCipher {
   encrypt(body: Uint8Array, context: string): Promise<{ bytes: Uint8Array; keyId: string }>;
   /** @throws WebhookError `unreadable_job` for a key that is not there, `body_unavailable` for bytes that were changed */
   decrypt(bytes: Uint8Array, keyId: string, context: string): Promise<Uint8Array>;
-  /** Resolves to a hash of a body that tells nothing to those who lack the key. @throws WebhookError `unreadable_job` */
-  hash(body: Uint8Array, keyId: string): Promise<string>;
 }
 
 const KEY_BYTES = 32;
@@ -22,7 +20,7 @@ const NONCE_BYTES = 12;
 const ALGORITHM = 'AES-GCM';
 
 /** A key in the forms that are used of it. */
-interface PreparedKey extends HmacKey {
+interface PreparedKey {
   id: string;
   aes: webcrypto.CryptoKey;
 }
@@ -64,11 +62,10 @@ export function bodyCipher(encrypt: EncryptionKey | readonly EncryptionKey[]): B
         return new Uint8Array(await crypto.subtle.decrypt(parameters(nonce, context), aes, encrypted));
       } catch (cause) {
         const message = 'The body of the job cannot be decrypted: it, or the job, was changed.';
-        throw new WebhookError('body_unavailable', { message, cause });
+        const hint = 'Find out what else writes to the queue, and let the service send the event again.';
+        throw new WebhookError('body_unavailable', { message, hint, cause });
       }
     },
-
-    hash: async (body, keyId) => hmacAsync(await keyOf(keyId), 'body:', body),
   };
 }
 
@@ -93,7 +90,7 @@ async function prepare(bytes: Uint8Array<ArrayBuffer>): Promise<PreparedKey> {
   const aes = await crypto.subtle.importKey('raw', bytes, ALGORITHM, false, ['encrypt', 'decrypt']);
   // A part of the hash of a random key, which tells nothing about the key.
   const id = (await fingerprint(concat([utf8.encode('key id:'), bytes]))).slice(0, 16);
-  return { id, bytes, aes };
+  return { id, aes };
 }
 
 function parameters(iv: Uint8Array<ArrayBuffer>, context: string) {

@@ -1,16 +1,16 @@
 import { fromBase64, toBase64, utf8 } from '../bytes.js';
 import { WebhookError } from '../errors.js';
 import type { QueuedDelivery } from '../receiver/queued-delivery.js';
-import { stopwatch } from '../timers.js';
 import { fingerprint } from '../verify/hmac.js';
 import { type BodyCipher, bodyCipher, type EncryptionKey } from './body-cipher.js';
 import { type LimitedOverflow, limitedOverflow, type Overflow } from './limited-overflow.js';
+import { type EnginePut, outsideBodies } from './outside-bodies.js';
 import {
   asPacked,
+  bodyIdOf,
   checkPacked,
-  isOverflowId,
+  newBodyId,
   type OverflowReference,
-  type PackedDelivery,
   type QueueJob,
 } from './packed-delivery.js';
 
@@ -31,13 +31,6 @@ export interface PayloadOptions {
 /** The names of {@link PayloadOptions}. */
 export const PAYLOAD_OPTIONS = ['overflow', 'encrypt'] as const satisfies readonly (keyof PayloadOptions)[];
 
-/** How an engine puts a job. */
-export interface EnginePut {
-  putJob(job: QueueJob): Promise<'queued' | 'known'>;
-  /** Resolves to whether the job of a key is done; absent where the engine recognises no keys. */
-  isFinished?: ((key: string) => Promise<boolean>) | undefined;
-}
-
 /** Stores the bodies of jobs as the options say. */
 export interface Payloads {
   /** The largest body that fits into a job; undefined where every one does. */
@@ -49,7 +42,7 @@ export interface Payloads {
   /**
    * Deletes what a job keeps outside of the queue, where `isOwn` resolves to true.
    *
-   * @throws WebhookError `body_unavailable`; `invalid_option` without `overflow`; what `isOwn` throws
+   * @throws WebhookError `body_unavailable`; `invalid_option` without `overflow`
    */
   drop(job: unknown, isOwn?: () => Promise<boolean>): Promise<void>;
 }
@@ -60,8 +53,6 @@ const LARGE_BYTES = 256 * 1024;
 const FIELDS_BYTES = 1_000;
 /** What AES-GCM adds to a body. */
 const CIPHER_BYTES = 28;
-/** The service sends the next attempt of an event at the earliest 30 s after the last one. */
-const ALONE_MS = 20_000;
 
 /**
  * Returns what stores the bodies of jobs: encrypted, or outside of the queue where they are too large for it. Use it for a queue
@@ -77,55 +68,28 @@ export function createPayloads(options: PayloadOptions, maxJobBytes = Number.POS
   const cipher = options.encrypt === undefined ? undefined : bodyCipher(options.encrypt);
   const overflow = options.overflow === undefined ? undefined : limitedOverflow(options.overflow);
   const isLimited = Number.isFinite(maxJobBytes) && overflow === undefined;
-  const mostBytes = overflow === undefined ? maxJobBytes : Math.min(maxJobBytes, LARGE_BYTES);
-
-  const hashOf = async (body: Uint8Array, keyId: string | undefined) =>
-    keyId === undefined ? fingerprint(body) : (cipher as BodyCipher).hash(body, keyId);
-
-  /** Puts a job whose body is kept outside. */
-  async function putOutside(
-    delivery: QueuedDelivery,
-    { body, encryptedBy }: { body: string; encryptedBy?: string | undefined },
-    overflow: LimitedOverflow,
-    { putJob, isFinished }: EnginePut,
-  ): Promise<'queued' | 'known'> {
-    const aloneMs = stopwatch();
-    const bytes = fromBase64(body);
-    const hash = await hashOf(fromBase64(delivery.body), encryptedBy);
-    // Two attempts of an event share a body where the engine shares their job; otherwise each job has a body of its own.
-    const id = await fingerprint(`${delivery.key}:${hash}:${isFinished ? '' : crypto.randomUUID()}`);
-    const { body: _, ...rest } = delivery;
-    const job: PackedDelivery = { ...rest, v: 2, encryptedBy, overflow: { id, hash } };
-    const wasThere = isFinished !== undefined && (await overflow.get(id)) !== undefined;
-    try {
-      if (!wasThere) await overflow.put(id, bytes);
-      const answer = await putJob(withoutHeaders(job, maxJobBytes));
-      // What was there may have been the body of an earlier job, and deleted with it.
-      if (answer === 'queued' && wasThere) await overflow.put(id, bytes);
-      if (answer === 'known' && !wasThere && (await isFinished?.(delivery.key))) await overflow.delete(id);
-      return answer;
-    } catch (error) {
-      // Later, another attempt may have queued a job that needs this body.
-      if (!wasThere && aloneMs() < ALONE_MS) await overflow.delete(id).catch(() => {});
-      throw error;
-    }
-  }
+  const outside = overflow && outsideBodies(overflow);
+  const mostInside = overflow === undefined ? maxJobBytes : Math.min(maxJobBytes, LARGE_BYTES);
 
   return {
     maxBodyBytes: isLimited ? largestBody(maxJobBytes, cipher) : undefined,
 
     async put(delivery, engine) {
-      if (cipher === undefined && mostBytes === Number.POSITIVE_INFINITY) return engine.putJob(delivery);
-      const inside = cipher ? await encrypted(delivery, cipher) : delivery;
-      if (sizeOf(inside) <= mostBytes) return engine.putJob(inside);
-      if (overflow === undefined) return engine.putJob(withoutHeaders(inside, maxJobBytes));
-      return putOutside(delivery, inside, overflow, engine);
+      if (cipher === undefined && mostInside === Number.POSITIVE_INFINITY) return engine.putJob(delivery);
+      const job = cipher ? await encrypted(delivery, cipher) : delivery;
+      if (sizeOf(job) <= mostInside) return engine.putJob(job);
+      if (outside === undefined) return engine.putJob(withoutHeaders(job, maxJobBytes));
+      const { body, ...rest } = job;
+      const bytes = fromBase64(body);
+      const reference = { id: await newBodyId(job.key), hash: await fingerprint(bytes) };
+      const outsideJob = { ...rest, v: 2, overflow: reference } as const;
+      return outside.put(withoutHeaders(outsideJob, maxJobBytes), bytes, engine);
     },
 
     async open(job) {
       const packed = asPacked(job);
       if (packed === undefined) return job;
-      checkPacked(packed);
+      await checkPacked(packed);
       const { body: inside, encryptedBy, overflow: reference, ...rest } = packed;
       if (reference && overflow === undefined) throw withoutOption('kept outside of the queue', 'overflow');
       if (encryptedBy !== undefined && cipher === undefined) throw withoutOption('encrypted', 'encrypt');
@@ -134,18 +98,26 @@ export function createPayloads(options: PayloadOptions, maxJobBytes = Number.POS
         encryptedBy === undefined || cipher === undefined
           ? bytes
           : await cipher.decrypt(bytes, encryptedBy, contextOf(packed));
-      if (reference && (await hashOf(body, encryptedBy)) !== reference.hash) throw changedBody();
       return { ...rest, v: 1, body: toBase64(body) } satisfies QueuedDelivery;
     },
 
     async drop(job, isOwn = async () => true) {
-      const id = asPacked(job)?.overflow?.id;
-      if (!isOverflowId(id)) return;
+      const id = await bodyIdOf(job);
+      if (id === undefined) return;
       if (overflow === undefined) throw withoutOption('kept outside of the queue', 'overflow', 'invalid_option');
-      if (await isOwn()) await overflow.delete(id);
+      if (await isOwn().catch(unknownOwner)) await overflow.delete(id);
     },
   };
 }
+
+/** Returns the options of a worker whose queue knows how bodies are stored: the worker's own come first. */
+export function withPayloads<Options extends PayloadOptions>(worker: Options, queue: PayloadOptions): Options {
+  const { overflow = queue.overflow, encrypt = queue.encrypt } = Object(worker) as PayloadOptions;
+  return { ...worker, overflow, encrypt };
+}
+
+/** Opens no packed job, for those who need no bodies. */
+export const withoutBodies: Payloads = createPayloads({});
 
 async function encrypted(delivery: QueuedDelivery, cipher: BodyCipher) {
   const { bytes, keyId } = await cipher.encrypt(fromBase64(delivery.body), contextOf(delivery));
@@ -157,15 +129,15 @@ function contextOf({ key, scheme, signedAt, secretIndex, tenant }: QueueJob): st
   return JSON.stringify([key, scheme, signedAt ?? null, secretIndex, tenant ?? null]);
 }
 
-function sizeOf(job: QueueJob): number {
+function sizeOf(job: object): number {
   return utf8.encode(JSON.stringify(job)).length;
 }
 
 /** Returns a job without what is no part of its event, where it is too large with it: any sender can make a header long. */
-function withoutHeaders(job: QueueJob, maxBytes: number): QueueJob {
+function withoutHeaders<Job extends Omit<QueueJob, 'body'>>(job: Job, maxBytes: number): Job {
   if (sizeOf(job) <= maxBytes) return job;
   const { trace: _, ...rest } = job;
-  return { ...rest, unsigned: {} };
+  return { ...rest, unsigned: {} } as unknown as Job;
 }
 
 function largestBody(maxJobBytes: number, cipher: BodyCipher | undefined): number {
@@ -173,9 +145,10 @@ function largestBody(maxJobBytes: number, cipher: BodyCipher | undefined): numbe
   return Math.floor(base64Bytes / 4) * 3 - (cipher ? CIPHER_BYTES : 0);
 }
 
-async function outsideBytes(overflow: LimitedOverflow, { id }: OverflowReference): Promise<Uint8Array> {
+async function outsideBytes(overflow: LimitedOverflow, { id, hash }: OverflowReference): Promise<Uint8Array> {
   const bytes = await overflow.get(id);
   if (bytes === undefined) throw missingBody();
+  if ((await fingerprint(bytes)) !== hash) throw changedBody();
   return bytes;
 }
 
@@ -194,6 +167,11 @@ function withoutOption(
 ): WebhookError {
   const message = `The body of the job is ${state}, and ${option} is not set.`;
   return new WebhookError(code, { message, hint: `Pass the ${option} of the receiver's queue here too.` });
+}
+
+function unknownOwner(cause: unknown): never {
+  const message = "The engine did not say whether the job is still this worker's, so its body was not deleted.";
+  throw new WebhookError('body_unavailable', { message, cause });
 }
 
 function missingBody(): WebhookError {

@@ -106,6 +106,8 @@ interface LetterOf {
 export interface Processor {
   /** Runs the handler of one queued delivery. Never rejects. */
   (job: unknown, run: JobRun): Promise<Ended>;
+  /** Resolves to whether this worker can read a job; also where its body is not to be had now. */
+  canRead(job: unknown): Promise<boolean>;
   /**
    * Reports a dead letter to `observe`, to the log and to `telemetry`. Call it once the engine has made the job a dead
    * letter. Never throws.
@@ -172,8 +174,8 @@ export function createProcessor(options: WorkerOptions): Processor {
     try {
       queued = (await payloads.open(job)) as QueuedDelivery;
       const delivery = fromQueued(queued);
-      if (attempt > attempts) return workerDied(delivery, attempts);
       if (queued !== job) opened.set(job as object, queued);
+      if (attempt > attempts) return workerDied(delivery, attempts);
       const { key } = queued;
       result = await withTelemetry(queued, attempt, () => run(delivery, key, jobRun));
       if (result.as === 'done') await payloads.drop(job, () => isOwn(jobRun));
@@ -227,7 +229,16 @@ export function createProcessor(options: WorkerOptions): Processor {
     }
   }
 
-  return Object.assign(process, { deadLetter });
+  async function canRead(job: unknown): Promise<boolean> {
+    try {
+      fromQueued(await payloads.open(job));
+      return true;
+    } catch (error) {
+      return isWebhookError(error) && error.code === 'body_unavailable';
+    }
+  }
+
+  return Object.assign(process, { canRead, deadLetter });
 }
 
 async function isOwn({ signal, isOwn = async () => true }: JobRun): Promise<boolean> {

@@ -17,7 +17,7 @@ const NEVER_MS = 3_600_000;
 const done = async () => ({ type: 'stt.completed', data: { text: 'found' } });
 
 describe.each(backends)('jobs over $name', ({ name, place }) => {
-  const notifies = name !== 'sqlite' && name !== 'dynamodb';
+  const notifies = !['sqlite', 'mysql', 'dynamodb'].includes(name);
   const aJobId = () => `clip_${crypto.randomUUID()}`;
 
   /** A process: a store with a client of its own, its jobs and its receiver. */

@@ -1,10 +1,12 @@
+import fc from 'fast-check';
 import { isWebhookError, type QueuedDelivery } from 'service-webhooks';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createProcessor, type Ended } from '../../src/queue/index.js';
 import type { Overflow } from '../../src/queue/limited-overflow.js';
 import type { PackedDelivery, QueueJob } from '../../src/queue/packed-delivery.js';
 import { createPayloads, type PayloadOptions } from '../../src/queue/payloads.js';
 import { refusal } from '../support/deliveries.js';
+import { PATIENTLY } from '../support/patiently.js';
 import { aKey, anOverflow } from './overflows.js';
 import { aQueued } from './queued.js';
 
@@ -21,18 +23,21 @@ function anEngine(options: PayloadOptions, { knowsKeys = true, limit = LIMIT } =
     payloads,
     /** What a put does: it may fail before or after the job is stored. */
     fails: undefined as 'before' | 'after' | undefined,
-    put: (delivery: QueuedDelivery) =>
-      payloads.put(delivery, {
+    find: (key: string): QueueJob | undefined => jobs.find((job) => job.key === key),
+    put(delivery: QueuedDelivery) {
+      const { fails } = engine;
+      return payloads.put(delivery, {
         async putJob(job) {
-          if (engine.fails === 'before') throw new Error('the engine is away');
+          if (fails === 'before') throw new Error('the engine is away');
           if (knowsKeys && keys.has(job.key)) return 'known';
           jobs.push(structuredClone(job));
           keys.set(job.key, 'waiting');
-          if (engine.fails === 'after') throw new Error('the answer was lost');
+          if (fails === 'after') throw new Error('the answer was lost');
           return 'queued';
         },
-        isFinished: knowsKeys ? async (key) => keys.get(key) === 'done' : undefined,
-      }),
+        find: knowsKeys ? async (key) => engine.find(key) : undefined,
+      });
+    },
     /** Runs the jobs that there are, and keeps those that did not succeed. */
     async work(own: PayloadOptions = options, isOwn = async () => true) {
       const handled: string[] = [];
@@ -113,18 +118,31 @@ describe.each([
     expect(overflow.bodies.size).toBe(0);
   });
 
-  it('is there again after the next attempt where the answer of the engine was lost', async () => {
+  it('has its job where only the answer of the engine was lost, or no job is left that lacks it', async () => {
     const overflow = anOverflow();
     const engine = anEngine({ overflow }, { knowsKeys });
     const queued = large();
     engine.fails = 'after';
-    await expect(engine.put(queued)).rejects.toThrow('the answer was lost');
+    if (knowsKeys) expect(await engine.put(queued)).toBe('queued');
+    else await expect(engine.put(queued)).rejects.toThrow('the answer was lost');
     engine.fails = undefined;
-    const early = await engine.work();
-    expect(problem(early)).toEqual(['failed', 'body_unavailable', 'The body of the job is not in your overflow.']);
-    expect(await engine.put(queued)).toBe(knowsKeys ? 'known' : 'queued');
+    expect(await engine.put({ ...queued, signedAt: 2 })).toBe(knowsKeys ? 'known' : 'queued');
     expect((await engine.work()).handled).toHaveLength(1);
     expect(overflow.bodies.size).toBe(0);
+  });
+
+  it('is deleted by a later put where the overflow was away when the engine refused its job', async () => {
+    const overflow = anOverflow();
+    const engine = anEngine({ overflow }, { knowsKeys });
+    engine.fails = 'before';
+    overflow.fails = 'delete';
+    await expect(engine.put(large())).rejects.toThrow('the engine is away');
+    expect(overflow.bodies.size).toBe(1);
+    engine.fails = undefined;
+    overflow.fails = undefined;
+    await engine.put(large());
+    await engine.work();
+    await overflow.isEmpty();
   });
 
   it('is not left by a redelivery of a job that is done', async () => {
@@ -155,6 +173,65 @@ describe.each([
     expect(Buffer.from(body as Uint8Array).includes('xxxx')).toBe(false);
     expect((await engine.work()).handled).toHaveLength(1);
     expect(overflow.bodies.size).toBe(0);
+  });
+});
+
+describe('a large body in an engine that knows its keys, besides', () => {
+  it('is deleted by a later put where the engine was away so long that nothing was known of its job', async () => {
+    const overflow = anOverflow();
+    const engine = anEngine({ overflow });
+    const { find } = engine;
+    engine.fails = 'before';
+    engine.find = () => {
+      throw new Error('the engine is away');
+    };
+    await expect(engine.put(large())).rejects.toThrow('the engine is away');
+    expect(overflow.bodies.size).toBe(1);
+    Object.assign(engine, { fails: undefined, find });
+    await engine.put(large());
+    await vi.waitFor(() => expect(overflow.bodies.size).toBe(1), PATIENTLY);
+    await engine.work();
+    await overflow.isEmpty();
+  });
+
+  it('is not acknowledged where the queue has the job of its event without a body', async () => {
+    const overflow = anOverflow();
+    const engine = anEngine({ overflow });
+    const queued = large();
+    await engine.put(queued);
+    overflow.bodies.clear();
+    const { code, problem: text } = await engine.put(queued).then(expect.fail, (error) => error);
+    expect([code, text]).toEqual(['body_unavailable', 'The queue has a job of this event, and its body is gone.']);
+    expect(overflow.bodies.size).toBe(0);
+  });
+
+  it('is the same in every order of two attempts, one of which fails', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), fc.constantFrom('before', 'after', undefined), async (scheduler, fails) => {
+        const inner = anOverflow();
+        const overflow: Overflow = {
+          put: scheduler.scheduleFunction(inner.put),
+          get: scheduler.scheduleFunction(inner.get),
+          delete: scheduler.scheduleFunction(inner.delete),
+        };
+        const engine = anEngine({ overflow });
+        const queued = large();
+        engine.fails = fails;
+        const first = engine.put(queued).catch(() => 'refused');
+        engine.fails = undefined;
+        const second = engine.put({ ...queued, signedAt: 2 }).catch(() => 'refused');
+        await scheduler.waitFor(Promise.all([first, second]));
+        const answers = [await first, await second];
+        const run = engine.work({ overflow: inner });
+        await scheduler.waitAll();
+        const { handled } = await run;
+        if (answers.some((answer) => answer !== 'refused')) expect(handled).toHaveLength(1);
+        expect(engine.jobs).toEqual([]);
+        await scheduler.waitAll();
+        expect(inner.bodies.size).toBe(0);
+      }),
+      { numRuns: 200 },
+    );
   });
 });
 
@@ -202,6 +279,20 @@ describe('a body that is kept outside', () => {
     const process = createProcessor({ logger: false, on: {}, overflow });
     const ended = await process(engine.jobs[0], { attempt: 3, attempts: 3 });
     expect(ended).toMatchObject({ as: 'dead', attempts: 3, error: { code: 'body_unavailable' } });
+  });
+});
+
+describe('a job that names the body of another job', () => {
+  it('is unreadable, and its end deletes nothing', async () => {
+    const overflow = anOverflow();
+    const engine = anEngine({ overflow });
+    await engine.put(large());
+    const [victim] = engine.jobs as [PackedDelivery];
+    const forged = { ...victim, key: 'test:evt_forged' };
+    const process = createProcessor({ logger: false, on: {}, overflow });
+    expect(await process(forged, { attempt: 1 })).toMatchObject({ as: 'unreadable' });
+    await engine.payloads.drop(forged);
+    expect(overflow.bodies.size).toBe(1);
   });
 });
 
@@ -262,6 +353,40 @@ describe('an encrypted body', () => {
     bytes.fill(0);
     await engine.put(aQueued());
     expect((await engine.work({ encrypt: text })).handled).toHaveLength(1);
+  });
+});
+
+describe('a worker', () => {
+  it('runs a job again where the engine does not say whose it is after the handler', async () => {
+    const overflow = anOverflow();
+    const engine = anEngine({ overflow });
+    await engine.put(large());
+    const { ends } = await engine.work(undefined, () => Promise.reject(new Error('the engine is away')));
+    expect(ends).toMatchObject([{ as: 'failed', error: { code: 'body_unavailable' } }]);
+    expect(overflow.bodies.size).toBe(1);
+  });
+
+  it('reports the type of a packed job whose worker died', async () => {
+    const encrypt = aKey();
+    const engine = anEngine({ encrypt });
+    await engine.put(aQueued());
+    const notices: unknown[] = [];
+    const process = createProcessor({ logger: false, on: {}, encrypt, observe: (one) => notices.push(one) });
+    const ended = await process(engine.jobs[0], { attempt: 2, attempts: 1 });
+    if (ended.as === 'dead') process.deadLetter(engine.jobs[0], ended);
+    expect(notices.at(-1)).toMatchObject({ kind: 'dead_letter', type: 'stt.completed', cause: 'worker_died' });
+  });
+
+  it('can read a job whose body is away, and none whose key it lacks', async () => {
+    const overflow = anOverflow();
+    const engine = anEngine({ overflow, encrypt: aKey() });
+    await engine.put(large());
+    const { canRead } = createProcessor({ on: {}, overflow, encrypt: aKey() });
+    expect(await canRead(engine.jobs[0])).toBe(false);
+    const other = anEngine({ overflow });
+    await other.put(large());
+    overflow.bodies.clear();
+    expect(await createProcessor({ on: {}, overflow }).canRead(other.jobs[0])).toBe(true);
   });
 });
 

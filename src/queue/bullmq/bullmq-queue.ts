@@ -1,10 +1,10 @@
 import { checkEndpointName, checkRetention, RETAIN_MS } from '../../endpoint.js';
 import { checkKnownOptions, checkObject, integers } from '../../option-checks.js';
-import type { FollowedState, OperatedQueue } from '../dead-letters.js';
+import type { DeadLetter, FollowedState, OperatedQueue } from '../dead-letters.js';
 import { type DeadRetentionOptions, deadRetention } from '../dead-retention.js';
 import { checkClient, followedBy, limitedPut } from '../engine-queue.js';
 import type { QueueJob } from '../packed-delivery.js';
-import { createPayloads, PAYLOAD_OPTIONS, type PayloadOptions } from '../payloads.js';
+import { createPayloads, PAYLOAD_OPTIONS, type PayloadOptions, type Payloads, withoutBodies } from '../payloads.js';
 import { asJob, inTurn } from '../stored-values.js';
 import { type BullmqData, type BullmqStoredJob, toDeadLetter } from './bullmq-job.js';
 import { CATCH_UP, DISCARD, HAS_TEXT, PUT_AGAIN, runScript } from './redis-script.js';
@@ -126,6 +126,15 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
     return (await job?.isFailed()) ? job : undefined;
   }
 
+  async function find(id: string): Promise<unknown> {
+    return (await queue.getJobState(id)) === 'completed' ? undefined : (await queue.getJob(id))?.data;
+  }
+
+  async function list({ limit, offset }: { limit: number; offset: number }, bodies: Payloads): Promise<DeadLetter[]> {
+    const jobs = await queue.getJobs(['failed'], offset, offset + limit - 1, true);
+    return inTurn(jobs, (job) => toDeadLetter(bodies, job));
+  }
+
   async function deadOrNone(id: string): Promise<BullmqStoredJob | undefined> {
     try {
       return await dead(id);
@@ -169,14 +178,11 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
       retention.look();
       return payloads.put(delivery, {
         putJob: (job) => limitedPut(() => put(job)),
-        isFinished: async (key) => (await queue.getJobState(jobId(key))) === 'completed',
+        find: (key) => find(jobId(key)),
       });
     },
 
-    async deadLetters({ limit = 100, offset = 0 } = {}) {
-      const jobs = await queue.getJobs(['failed'], offset, offset + limit - 1, true);
-      return inTurn(jobs, (job) => toDeadLetter(payloads, job));
-    },
+    deadLetters: ({ limit = 100, offset = 0 } = {}) => list({ limit, offset }, payloads),
 
     retry,
 
@@ -203,7 +209,7 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
       };
     },
   };
-  const retention = deadRetention(options, () => operated);
+  const retention = deadRetention(options, { ...operated, list: (page) => list(page, withoutBodies) });
   return operated;
 }
 

@@ -14,7 +14,7 @@ import type { DeadLetter, FollowedState, OperatedQueue } from '../dead-letters.j
 import { type DeadRetentionOptions, deadRetention } from '../dead-retention.js';
 import { checkClient, followedBy, limitedPut } from '../engine-queue.js';
 import type { QueueJob } from '../packed-delivery.js';
-import { createPayloads, PAYLOAD_OPTIONS, type PayloadOptions, type Payloads } from '../payloads.js';
+import { createPayloads, PAYLOAD_OPTIONS, type PayloadOptions, type Payloads, withoutBodies } from '../payloads.js';
 import { checkPostgresName } from '../postgres.js';
 import { WORKER_DIED } from '../reason.js';
 import { deadLetterOf, eventOf, inTurn, type StatsRow, statsOf } from '../stored-values.js';
@@ -113,9 +113,14 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Graphi
     return rows.length > 0 ? 'queued' : 'known';
   }
 
-  /** A job that is done is deleted. */
-  async function isFinished(key: string): Promise<boolean> {
-    return (await query(sql.ofKey, task, key)).length === 0;
+  async function list({ limit, offset }: { limit: number; offset: number }, bodies: Payloads): Promise<DeadLetter[]> {
+    const letters = await query<Letter>(sql.deadLetters, task, limit, offset);
+    return inTurn(letters, (letter) => toDeadLetter(bodies, letter));
+  }
+
+  async function find(key: string): Promise<unknown> {
+    const [found] = await query<{ payload: unknown }>(sql.ofKey, task, key);
+    return found?.payload;
   }
 
   async function discard(id: string): Promise<boolean> {
@@ -144,10 +149,9 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Graphi
     async put(delivery, event) {
       const queueName = order === 'jobId' ? await queueNameOf(delivery, event) : null;
       retention.look();
-      return payloads.put(delivery, { putJob: (job) => limitedPut(() => put(job, queueName)), isFinished });
+      return payloads.put(delivery, { putJob: (job) => limitedPut(() => put(job, queueName)), find });
     },
-    deadLetters: async ({ limit = 100, offset = 0 } = {}) =>
-      inTurn(await query<Letter>(sql.deadLetters, task, limit, offset), (letter) => toDeadLetter(payloads, letter)),
+    deadLetters: ({ limit = 100, offset = 0 } = {}) => list({ limit, offset }, payloads),
     retry,
 
     async retryAndFollow(id) {
@@ -163,7 +167,7 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Graphi
       return (await query(sql.purge, limit)).length;
     },
   };
-  const retention = deadRetention(options, () => operated);
+  const retention = deadRetention(options, { ...operated, list: (page) => list(page, withoutBodies) });
   return operated;
 }
 

@@ -46,9 +46,9 @@ ORDER BY j.updated_at, j.id LIMIT $2 OFFSET $3`,
 SELECT j.payload FROM ${schema}._private_jobs j JOIN ${schema}._private_tasks t ON t.id = j.task_id
 WHERE t.identifier = $1 AND j.id = $2::bigint AND j.attempts >= j.max_attempts AND j.locked_at IS NULL`,
 
-  /** Takes the key of a job, too. Returns a row where there is such a job, also a dead letter. */
+  /** Takes the key of a job, too. A job that is done is gone. */
   ofKey: `
-SELECT j.id FROM ${schema}._private_jobs j JOIN ${schema}._private_tasks t ON t.id = j.task_id
+SELECT j.payload FROM ${schema}._private_jobs j JOIN ${schema}._private_tasks t ON t.id = j.task_id
 WHERE t.identifier = $1 AND j.payload->>'key' = $2 LIMIT 1`,
 
   retry: `

@@ -29,6 +29,8 @@ export interface DeliveryStream {
   /** Resolves to the first message of a subject from a sequence number on. */
   next(subject: string, seq: number): Promise<NatsStoredMessage | undefined>;
   message(seq: number): Promise<NatsStoredMessage | undefined>;
+  /** Resolves to the job with an id that was published within the last minute. */
+  recent(id: string): Promise<NatsStoredMessage | undefined>;
   /** Resolves to false where there is no message of this number. */
   remove(seq: number): Promise<boolean>;
   count(subject: string): Promise<number>;
@@ -48,6 +50,7 @@ const NANOS_PER_MS = 1_000_000;
 /** The `duplicate_window` of a new stream, in which JetStream holds each id in memory. */
 const WINDOW_NANOS = 12 * 3_600_000 * NANOS_PER_MS;
 const PUBLISH_TIMEOUT_MS = 5_000;
+const RECENT_MS = 60_000;
 const NOT_FOUND = { stream: 10059, message: [10037, 10043] };
 /** Each running worker asks for one message at a time per handler. */
 const MAX_PULLS = 8_192;
@@ -140,6 +143,21 @@ export function deliveryStream(jetstream: NatsJetStream, stream: string, ackWait
     next,
     message: (seq) => read({ seq }),
 
+    async recent(id) {
+      const { consumers } = await manager();
+      const opt_start_time = new Date(Date.now() - RECENT_MS).toISOString();
+      const { name } = await consumers.add(stream, {
+        ...{ deliver_policy: 'by_start_time', opt_start_time },
+        ...headersOf(jobs),
+      } as never);
+      let found: number | undefined;
+      for await (const { seq, headers } of messagesOf(await jetstream.consumers.get(stream, name))) {
+        if (headers?.get('Nats-Msg-Id') === id) found = seq;
+      }
+      await consumers.delete(stream, name);
+      return found === undefined ? undefined : read({ seq: found });
+    },
+
     remove,
 
     async count(subject) {
@@ -158,9 +176,7 @@ export function deliveryStream(jetstream: NatsJetStream, stream: string, ackWait
       const { consumers } = await manager();
       const { ack_floor } = await consumers.info(stream, CONSUMERS.jobs);
       const before = now - windowNanos / NANOS_PER_MS;
-      const idle = { mem_storage: true, num_replicas: 1, inactive_threshold: 60_000 * NANOS_PER_MS };
-      const all = { deliver_policy: 'all', ack_policy: 'none', filter_subject: jobs, headers_only: true };
-      const { name } = await consumers.add(stream, { ...all, ...idle } as never);
+      const { name } = await consumers.add(stream, { deliver_policy: 'all', ...headersOf(jobs) } as never);
       // One by one: after a purge of a subject, JetStream 2.9 forgets which of its messages are not acknowledged.
       for await (const { seq, time } of messagesOf(await jetstream.consumers.get(stream, name))) {
         if (seq > ack_floor.stream_seq || time.getTime() >= before) break;
@@ -174,6 +190,12 @@ export function deliveryStream(jetstream: NatsJetStream, stream: string, ackWait
       }
     },
   };
+}
+
+/** Returns the settings of a consumer that reads the headers of a subject, and ends by itself. */
+function headersOf(filter_subject: string) {
+  const idle = { mem_storage: true, num_replicas: 1, inactive_threshold: 60_000 * NANOS_PER_MS };
+  return { ack_policy: 'none', filter_subject, headers_only: true, ...idle };
 }
 
 async function* messagesOf(consumer: NatsConsumer): AsyncGenerator<NatsMessage> {

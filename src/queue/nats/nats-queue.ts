@@ -3,8 +3,15 @@ import { check, checkKnownOptions, checkObject, integers } from '../../option-ch
 import type { DeadLetter, OperatedQueue } from '../dead-letters.js';
 import { type DeadRetentionOptions, deadRetention } from '../dead-retention.js';
 import { checkClient, limitedPut } from '../engine-queue.js';
-import { createPayloads, PAYLOAD_OPTIONS, type PayloadOptions, type Payloads } from '../payloads.js';
-import { deadLetterOf, inTurn, knownNumber } from '../stored-values.js';
+import {
+  createPayloads,
+  PAYLOAD_OPTIONS,
+  type PayloadOptions,
+  type Payloads,
+  withoutBodies,
+  withPayloads,
+} from '../payloads.js';
+import { deadLetterOf, inTurn, knownNumber, parsedJob } from '../stored-values.js';
 import { type DeliveryStream, deliveryStream } from './delivery-stream.js';
 import { followedJobs } from './followed-jobs.js';
 import type { NatsConsumerInfo, NatsJetStream, NatsStoredMessage } from './jetstream.js';
@@ -57,7 +64,7 @@ export function natsQueue(options: NatsQueueOptions): NatsQueue {
   checkObject('options', options);
   const aliases = { connection: 'jetstream', nc: 'jetstream', js: 'jetstream', queue: 'stream' };
   checkKnownOptions('natsQueue', options, OPTIONS, aliases);
-  const { jetstream, stream, overflow, encrypt } = options;
+  const { jetstream, stream } = options;
   const client = 'jetstream must be jetstream(connection) of @nats-io/jetstream';
   checkClient(client, jetstream, ['publish', 'jetstreamManager']);
   check(typeof stream === 'string' && /^[\w-]{1,64}$/.test(stream), 'stream must be 1 to 64 letters, digits, _ and -');
@@ -80,6 +87,17 @@ export function natsQueue(options: NatsQueueOptions): NatsQueue {
     return message?.subject === dead ? message : undefined;
   }
 
+  async function list({ limit, offset }: { limit: number; offset: number }, bodies: Payloads): Promise<DeadLetter[]> {
+    const letters: NatsStoredMessage[] = [];
+    for (let seq = 1, passed = 0; letters.length < limit; passed += 1) {
+      const message = await target.next(dead, seq);
+      if (message === undefined) break;
+      if (passed >= offset) letters.push(message);
+      seq = message.seq + 1;
+    }
+    return inTurn(letters, (message) => toDeadLetter(bodies, message));
+  }
+
   /** Resolves to the number of the job where this call has put it back. */
   async function putBack(id: string): Promise<number | undefined> {
     const found = await letter(id);
@@ -99,35 +117,23 @@ export function natsQueue(options: NatsQueueOptions): NatsQueue {
 
     put(delivery) {
       retention.look();
-      let first = Number.POSITIVE_INFINITY;
       return payloads.put(delivery, {
         putJob: (job) =>
           limitedPut(async () => {
-            const { seq, isNew } = await target.publish(jobs, jobText(JSON.stringify(job)), job.key);
-            first = seq;
+            const { isNew } = await target.publish(jobs, jobText(JSON.stringify(job)), job.key);
             return isNew ? 'queued' : 'known';
           }),
-        // Every job before the floor is done or a dead letter; of a later one, JetStream does not tell it.
-        async isFinished() {
-          const consumer = (await target.consumers()).find(({ subject }) => subject === jobs);
-          return consumer !== undefined && first <= consumer.info.ack_floor.stream_seq;
+        async find(key) {
+          const message = await target.recent(key);
+          return message && parsedJob(message.string());
         },
       });
     },
 
     work: (workerOptions) =>
-      startNatsWorker({ overflow, encrypt, ...workerOptions }, { jetstream, target, settings, look: retention.look }),
+      startNatsWorker(withPayloads(workerOptions, options), { jetstream, target, settings, look: retention.look }),
 
-    async deadLetters({ limit = 100, offset = 0 } = {}) {
-      const letters: NatsStoredMessage[] = [];
-      for (let seq = 1, passed = 0; letters.length < limit; passed += 1) {
-        const message = await target.next(dead, seq);
-        if (message === undefined) break;
-        if (passed >= offset) letters.push(message);
-        seq = message.seq + 1;
-      }
-      return inTurn(letters, (message) => toDeadLetter(payloads, message));
-    },
+    deadLetters: ({ limit = 100, offset = 0 } = {}) => list({ limit, offset }, payloads),
 
     retry: async (id) => (await putBack(id)) !== undefined,
 
@@ -153,7 +159,7 @@ export function natsQueue(options: NatsQueueOptions): NatsQueue {
       return { depth, oldestMs: Math.max(...ages), dead: await target.count(dead) };
     },
   };
-  const retention = deadRetention(options, () => operated);
+  const retention = deadRetention(options, { ...operated, list: (page) => list(page, withoutBodies) });
   return operated;
 }
 

@@ -1,6 +1,6 @@
-import { fromQueued } from '../../receiver/queued-delivery.js';
 import { sleep, stopwatch, withTimeout } from '../../timers.js';
 import { type Backoff, backoffAfter, UNREADABLE_DELAY_MS } from '../backoff.js';
+import type { DeadRetention } from '../dead-retention.js';
 import type { Ended, WorkerOptions } from '../processor.js';
 import { countOf, parsedJob } from '../stored-values.js';
 import { limited, workerShell } from '../worker-shell.js';
@@ -30,8 +30,7 @@ export interface NatsWorkerOf {
   jetstream: NatsJetStream;
   target: DeliveryStream;
   settings: Backoff & { attempts: number; ackWaitMs: number };
-  /** Discards dead letters that are too old. */
-  look(): void;
+  look: DeadRetention['look'];
 }
 
 const PULL_EXPIRES_MS = 30_000;
@@ -43,7 +42,7 @@ const ERROR_PAUSE_MS = 500;
 export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf): NatsWorker {
   const shell = workerShell<NatsMessage>(options);
   const { concurrency, process, log, running, report } = shell;
-  const { jetstream, target, settings } = queue;
+  const { jetstream, target, settings, look } = queue;
   const { stream, jobs, unreadable, dead, starts } = target;
   const { attempts, ackWaitMs } = settings;
   const renewMs = ackWaitMs / 3;
@@ -118,7 +117,7 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
   /** Puts a job back among the others once this version can read it. */
   async function lookAgain(message: NatsMessage): Promise<void> {
     const text = message.string();
-    if (isReadable(text)) {
+    if (await process.canRead(parsedJob(text))) {
       await target.publish(jobs, text, movedId('readable', message));
       await message.ackAck();
       await target.remove(message.seq);
@@ -180,7 +179,7 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
     pauses.count();
     if (running.own().length > 0) void renew();
   });
-  shell.every(LOOK_INTERVAL_MS, queue.look);
+  shell.every(LOOK_INTERVAL_MS, () => look(report));
   shell.every(PURGE_INTERVAL_MS, () => {
     target.purge(Date.now()).catch((error) => report('purge', 'Old jobs could not be removed', error));
   });
@@ -215,13 +214,4 @@ function countPauses(limitMs: number): { count(): number } {
       return pauses;
     },
   };
-}
-
-function isReadable(text: string): boolean {
-  try {
-    fromQueued(parsedJob(text));
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -6,7 +6,7 @@ import type { DeadLetter, FollowedState, OperatedQueue } from '../dead-letters.j
 import { type DeadRetentionOptions, deadRetention } from '../dead-retention.js';
 import { checkClient, followedBy, limitedPut } from '../engine-queue.js';
 import type { QueueJob } from '../packed-delivery.js';
-import { createPayloads, PAYLOAD_OPTIONS, type PayloadOptions, type Payloads } from '../payloads.js';
+import { createPayloads, PAYLOAD_OPTIONS, type PayloadOptions, type Payloads, withoutBodies } from '../payloads.js';
 import { checkPostgresName, isMissingTable } from '../postgres.js';
 import { asJob, countOf, deadLetterOf, inTurn, type StatsRow, statsOf } from '../stored-values.js';
 import { checkSchema, notInSchema } from './boss-schema.js';
@@ -122,8 +122,17 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
     return found?.state ?? 'dead';
   }
 
-  async function isFinished(key: string): Promise<boolean> {
-    return (await stateOf(await jobId(key))) === 'done';
+  async function list({ limit, offset }: { limit: number; offset: number }, bodies: Payloads): Promise<DeadLetter[]> {
+    const letters = await query<Letter>(sql.deadLetters, dead, limit, offset);
+    return inTurn(letters, (letter) => toDeadLetter(bodies, letter));
+  }
+
+  async function find(key: string): Promise<unknown> {
+    const { state, data } = ((await boss.getJobById(queue, await jobId(key))) ?? {}) as {
+      state?: unknown;
+      data?: unknown;
+    };
+    return state === 'completed' ? undefined : data;
   }
 
   async function discard(id: string): Promise<boolean> {
@@ -156,11 +165,10 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
 
     put(delivery) {
       retention.look();
-      return payloads.put(delivery, { putJob: (job) => limitedPut(() => put(job)), isFinished });
+      return payloads.put(delivery, { putJob: (job) => limitedPut(() => put(job)), find });
     },
 
-    deadLetters: async ({ limit = 100, offset = 0 } = {}) =>
-      inTurn(await query<Letter>(sql.deadLetters, dead, limit, offset), (letter) => toDeadLetter(payloads, letter)),
+    deadLetters: ({ limit = 100, offset = 0 } = {}) => list({ limit, offset }, payloads),
 
     retry: async (id) => (await retry(id)) !== undefined,
 
@@ -173,7 +181,7 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
     purgeDead: () => retention.purge(),
     stats: async () => statsOf((await query<StatsRow>(sql.stats, queue, dead))[0]),
   };
-  const retention = deadRetention(options, () => operated);
+  const retention = deadRetention(options, { ...operated, list: (page) => list(page, withoutBodies) });
   return operated;
 }
 

@@ -11,7 +11,7 @@ import { withTimeout } from '../../timers.js';
 import type { OperatedQueue } from '../dead-letters.js';
 import { type DeadRetentionOptions, deadRetention } from '../dead-retention.js';
 import { limitedPut } from '../engine-queue.js';
-import { createPayloads, PAYLOAD_OPTIONS, type PayloadOptions } from '../payloads.js';
+import { createPayloads, PAYLOAD_OPTIONS, type PayloadOptions, withoutBodies, withPayloads } from '../payloads.js';
 import { parsedJob } from '../stored-values.js';
 import { ageMarks } from './age-marks.js';
 import { deadQueueOf } from './dead-queue.js';
@@ -70,7 +70,7 @@ export function rabbitmqQueue(options: RabbitmqQueueOptions): RabbitmqQueue {
     connection: 'connect',
     url: 'connect',
   });
-  const { connect, queue, retryDelaysMs = [1_000, 10_000, 60_000, 600_000], overflow, encrypt } = options;
+  const { connect, queue, retryDelaysMs = [1_000, 10_000, 60_000, 600_000] } = options;
   check(connect !== undefined, 'connect must be a function that opens a connection of amqplib');
   checkFunction('connect', connect);
   check(typeof queue === 'string' && queue.length > 0 && queue.length <= 200, 'queue must be the name of a queue');
@@ -127,10 +127,13 @@ export function rabbitmqQueue(options: RabbitmqQueueOptions): RabbitmqQueue {
     },
 
     work: (workerOptions) =>
-      startRabbitmqWorker(
-        { overflow, encrypt, ...workerOptions },
-        { connection, topology, marks, attempts, look: retention.look },
-      ),
+      startRabbitmqWorker(withPayloads(workerOptions, options), {
+        connection,
+        topology,
+        marks,
+        attempts,
+        look: retention.look,
+      }),
 
     deadLetters: ({ limit = 100, offset = 0 } = {}) => locked(() => deadQueue.list({ limit, offset })),
 
@@ -166,7 +169,8 @@ export function rabbitmqQueue(options: RabbitmqQueueOptions): RabbitmqQueue {
       await connection.close();
     },
   };
-  const retention = deadRetention(options, () => operated);
+  const closed = deadQueueOf(connection, dead, withoutBodies);
+  const retention = deadRetention(options, { ...operated, list: (page) => locked(() => closed.list(page)) });
   return operated;
 }
 

@@ -1,4 +1,5 @@
 import { sleep } from '../../timers.js';
+import type { DeadRetention } from '../dead-retention.js';
 import type { Ended, WorkerOptions } from '../processor.js';
 import { countOf, parsedJob } from '../stored-values.js';
 import { limited, workerShell } from '../worker-shell.js';
@@ -35,8 +36,7 @@ export interface RabbitmqWorkerOf {
   topology: Topology;
   marks: AgeMarks;
   attempts: number;
-  /** Discards dead letters that are too old. */
-  look(): void;
+  look: DeadRetention['look'];
 }
 
 const RECONNECT_PAUSE_MS = 500;
@@ -49,7 +49,7 @@ const ON_ITS_WAY_MS = 100;
 export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: RabbitmqWorkerOf): RabbitmqWorker {
   const shell = workerShell<RabbitmqMessage>(options);
   const { concurrency, process, running, report } = shell;
-  const { connection, topology, marks, attempts } = queue;
+  const { connection, topology, marks, attempts, look } = queue;
   let hasStopped = false;
   let consumer: { channel: RabbitmqChannel; tag: string } | undefined;
   let retryTimer: ReturnType<typeof setTimeout> | undefined;
@@ -150,7 +150,7 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
   }
 
   start();
-  shell.every(LOOK_INTERVAL_MS, queue.look);
+  shell.every(LOOK_INTERVAL_MS, () => look(report));
   shell.every(MARKS_INTERVAL_MS, () => {
     if (consumer) marks.removeTaken().catch(() => {}); // the next call removes them
   });

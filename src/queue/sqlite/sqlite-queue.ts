@@ -7,7 +7,14 @@ import type { DeadLetter, FollowedJob, FollowedState, OperatedQueue } from '../d
 import { type DeadRetentionOptions, deadRetention } from '../dead-retention.js';
 import { followedBy } from '../engine-queue.js';
 import type { QueueJob } from '../packed-delivery.js';
-import { createPayloads, PAYLOAD_OPTIONS, type PayloadOptions, type Payloads } from '../payloads.js';
+import {
+  createPayloads,
+  PAYLOAD_OPTIONS,
+  type PayloadOptions,
+  type Payloads,
+  withoutBodies,
+  withPayloads,
+} from '../payloads.js';
 import { deadLetterOf, eventOf, inTurn, parsedJob, type StatsRow, statsOf } from '../stored-values.js';
 import { ADDED_COLUMNS, BLOCKED, QUEUE_SCHEMA_VERSION, queueSchema } from './schema.js';
 import { type SqliteWorker, type SqliteWorkerOptions, startWorker } from './sqlite-worker.js';
@@ -117,7 +124,7 @@ const OPTIONS = [
 export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): SqliteQueue {
   checkObject('options', options);
   checkKnownOptions('sqliteQueue', options, OPTIONS);
-  const { name, table = 'webhook_queue', order = 'none', now, overflow, encrypt } = options;
+  const { name, table = 'webhook_queue', order = 'none', now } = options;
   checkEndpointName(name, 'name must be');
   checkChoice('order', order, ['none', 'jobId']);
   checkFunction('now', now);
@@ -147,10 +154,14 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
     for (const listener of listeners) listener();
   }
 
-  async function list(statement: string, ...values: (string | number | null)[]): Promise<SqliteJob[]> {
+  async function list(
+    bodies: Payloads,
+    statement: string,
+    ...values: (string | number | null)[]
+  ): Promise<SqliteJob[]> {
     await init();
     const { rows } = db.get<{ rows: string }>(statement, ...values) as { rows: string };
-    return inTurn(JSON.parse(rows) as ListedRow[], (row) => toJob(payloads, row));
+    return inTurn(JSON.parse(rows) as ListedRow[], (row) => toJob(bodies, row));
   }
 
   const retry: SqliteQueue['retry'] = async (id, { delayMs = 0 } = {}) => {
@@ -169,8 +180,9 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
     return state === 'done' || state === 'dead' ? state : 'pending';
   }
 
-  async function isFinished(key: string): Promise<boolean> {
-    return db.get<{ state?: unknown }>(sql.stateOfKey, key)?.state === 'done';
+  async function find(key: string): Promise<unknown> {
+    const { job } = db.get<{ job?: unknown }>(sql.jobOfKey, key) ?? {};
+    return typeof job === 'string' ? parsedJob(job) : undefined;
   }
 
   const queue: SqliteQueue = {
@@ -189,19 +201,25 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
         return 'queued';
       };
       retention.look();
-      return payloads.put(delivery, { putJob, isFinished });
+      return payloads.put(delivery, { putJob, find });
     },
 
     work: (workerOptions) =>
-      startWorker(
-        { overflow, encrypt, ...workerOptions },
-        { db, sql, name, settings, time, init, listeners, look: retention.look },
-      ),
+      startWorker(withPayloads(workerOptions, options), {
+        db,
+        sql,
+        name,
+        settings,
+        time,
+        init,
+        listeners,
+        look: retention.look,
+      }),
 
     jobs: ({ state, eventType, eventId, since, limit = 100, offset = 0 } = {}) =>
-      list(sql.list, name, state ?? null, eventType ?? null, eventId ?? null, since ?? null, limit, offset),
+      list(payloads, sql.list, name, state ?? null, eventType ?? null, eventId ?? null, since ?? null, limit, offset),
 
-    deadLetters: ({ limit = 100, offset = 0 } = {}) => list(sql.deadLetters, name, limit, offset),
+    deadLetters: ({ limit = 100, offset = 0 } = {}) => list(payloads, sql.deadLetters, name, limit, offset),
 
     retry,
 
@@ -227,7 +245,9 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
       return db.purgeInBatches(sql.purge, time, limit);
     },
   };
-  const retention = deadRetention(options, () => queue, now);
+  const oldest = ({ limit, offset }: { limit: number; offset: number }) =>
+    list(withoutBodies, sql.deadLetters, name, limit, offset);
+  const retention = deadRetention(options, { ...queue, list: oldest }, now);
   return queue;
 }
 

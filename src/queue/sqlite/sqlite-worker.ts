@@ -1,6 +1,7 @@
 import { type Database, inBatches } from '../../stores/sqlite/database.js';
 import { sleep } from '../../timers.js';
 import { type Backoff, backoffAfter, UNREADABLE_DELAY_MS } from '../backoff.js';
+import type { DeadRetention } from '../dead-retention.js';
 import type { Ended, WorkerOptions } from '../processor.js';
 import { countOf, parsedJob } from '../stored-values.js';
 import { workerShell } from '../worker-shell.js';
@@ -29,8 +30,7 @@ export interface WorkerOf {
   settings: Backoff & { attempts: number; leaseMs: number; retainMs: number; pollMs: number };
   time(): number | null;
   init(): Promise<void>;
-  /** Discards dead letters that are too old. */
-  look(): void;
+  look: DeadRetention['look'];
   /** Called when a job was put in this process. */
   listeners: Set<() => void>;
 }
@@ -63,7 +63,7 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
   const wake = () => waking.abort();
   const shell = workerShell<Row>(options);
   const { concurrency, process, running, report } = shell;
-  const { db, sql, name, settings, time, init, listeners } = queue;
+  const { db, sql, name, settings, time, init, listeners, look } = queue;
   const { attempts, leaseMs, retainMs, pollMs } = settings;
   /** The time of the database when it was last read. The first time counts as one that went back, as it may be. */
   let readAt = Number.POSITIVE_INFINITY;
@@ -78,7 +78,7 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
   });
   shell.every(PURGE_INTERVAL_MS, () => {
     const notRemoved = 'Old jobs could not be removed';
-    queue.look();
+    look(report);
     db.purgeInBatches(sql.purge, time, PURGE_ROWS).catch((error) => report('purge', notRemoved, error));
     void safely('unblock', 'Jobs that wait for an earlier one could not be checked', () =>
       db.change(sql.unblockAll, time(), name),

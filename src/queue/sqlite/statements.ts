@@ -114,7 +114,8 @@ FROM (SELECT ? AS delay, ${NOW} AS now) WHERE id = ? AND queue = ? AND state = '
 UPDATE ${table} SET run_at = ${BLOCKED}
 FROM (SELECT id AS first, queue AS q, order_by AS o FROM ${table} WHERE id = ?)
 WHERE queue = q AND order_by = o AND id > first AND state = 'waiting' AND run_at IS NOT NULL AND run_at < ${BLOCKED}`,
-  stateOfKey: `SELECT state FROM ${table} WHERE key = ?`,
+  // The job of a key, which is empty once it is done.
+  jobOfKey: `SELECT job FROM ${table} WHERE key = ?`,
   // Each takes the id and the queue.
   state: `SELECT state FROM ${table} WHERE id = ? AND queue = ?`,
   deadJob: `SELECT job FROM ${table} WHERE id = ? AND queue = ? AND state = 'dead'`,
