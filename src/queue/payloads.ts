@@ -18,7 +18,7 @@ import {
 export interface PayloadOptions {
   /**
    * Where bodies are kept that are too large for the engine: larger than its limit, or than 256 KiB where it has none. The job
-   * refers to the body, which is deleted when the job is done or discarded. Default: none.
+   * refers to the body, which is deleted when the job is done or discarded. Default: none, so that every body is in its job.
    */
   overflow?: Overflow | undefined;
   /**
@@ -177,7 +177,7 @@ function unknownOwner(cause: unknown): never {
 function missingBody(): WebhookError {
   return new WebhookError('body_unavailable', {
     message: 'The body of the job is not in your overflow.',
-    hint: 'It was handled before its worker died, or its put was refused, so that the service retries it, or another program deleted it. If your system lacks the event, let the service send it again.',
+    hint: 'The event was handled before its worker died, or another program deleted the body. If your system lacks the event, discard the job and let the service send it again.',
   });
 }
 

@@ -30,8 +30,8 @@ export interface HandlerContext<E extends AnyEvent = WebhookEvent> {
   endpoint?: string | undefined;
   /**
    * Returns a key for the idempotency keys of other APIs: of this event, at this endpoint, for one purpose. It is the same on
-   * every attempt, in receivers and in workers, and no other event has it: at most 255 visible ASCII characters, such as
-   * `'clips:evt_1:mail'`.
+   * every attempt, in receivers and in workers: at most 255 visible ASCII characters, such as `'clips:evt_1:mail'`. An endpoint
+   * without a name is `webhook` in it.
    *
    * @param purpose What the key is for, such as `'mail'`: 1 to 54 visible ASCII characters without a colon.
    * @throws WebhookError `invalid_option`

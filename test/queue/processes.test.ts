@@ -161,14 +161,14 @@ describe.each(setups)('processes on $place.engine that are killed at any instant
       const rows = rowCount();
       const ids = handle.prepare('SELECT count(DISTINCT id) AS n FROM effects').get() as { n: number };
       expect({ rows, ids: Number(ids.n) }).toEqual({ rows: EVENTS - letters.size, ids: EVENTS - letters.size });
-      // RabbitMQ recognises no keys, so that the body of each attempt has a name of its own: a killed one may leave it.
+      // A receiver that is killed may leave the bodies of the puts that it was in, and every second victim is one.
       const left = keptCount() - (await largeDead()).length;
       expect(left).toBeGreaterThanOrEqual(0);
-      expect(left).toBeLessThanOrEqual(place.engine === 'rabbitmq' ? KILLS : 0);
+      expect(left).toBeLessThanOrEqual((KILLS / 2) * LANES);
       const runs = readFileSync(effects, 'utf8').trim().split('\n').length;
       const broken = [...answers].filter(([answer]) => !answer.startsWith('2'));
       console.info(
-        `${place.engine}: ${EVENTS} events, ${total} deliveries, ${KILLS} kills, ${runs - rows} effects twice`,
+        `${place.engine}: ${EVENTS} events, ${total} deliveries, ${KILLS} kills, ${runs - rows} effects twice, ${left} bodies left`,
         broken,
       );
       await operator.close();

@@ -125,7 +125,10 @@ export function natsQueue(options: NatsQueueOptions): NatsQueue {
           }),
         async find(key) {
           const message = await target.recent(key);
-          return message && parsedJob(message.string());
+          const consumer = (await target.consumers()).find(({ subject }) => subject === jobs);
+          const isDone =
+            message !== undefined && consumer !== undefined && message.seq <= consumer.info.ack_floor.stream_seq;
+          return message && !isDone ? parsedJob(message.string()) : undefined;
         },
       });
     },
