@@ -12,7 +12,8 @@ const MAX_TRIES = 5;
 const MAX_KEY = 255;
 
 /** Returns the records of jobs, in a table next to the quoted one of a store. */
-export function jobsInMysql({ query, transaction }: Database, storeTable: string): JobRecords {
+export function jobsInMysql(database: Database, storeTable: string): JobRecords {
+  const { query } = database;
   const table = jobsTable(storeTable);
   const sql = jobStatements(table);
 
@@ -71,7 +72,7 @@ export function jobsInMysql({ query, transaction }: Database, storeTable: string
       return { now: Number(now), open: Number(open), overdue: Number(overdue), firstDueAt };
     },
 
-    purgeExpired: ({ limit }) => purge(transaction, { table, limit }),
+    purgeExpired: ({ limit }) => purge(database, { table, limit }),
   };
 }
 

@@ -36,7 +36,7 @@ export function mysqlStore(client: MysqlClient, options: MysqlStoreOptions = {})
   checkKnownOptions('mysqlStore', options, ['table']);
   const table = quotedTable(options.table ?? 'webhook_deliveries');
   const database = databaseOf('mysqlStore', client);
-  const { query, transaction } = database;
+  const { query } = database;
   const sql = storeStatements(table);
 
   /** Whether a write has written a row. */
@@ -123,14 +123,14 @@ export function mysqlStore(client: MysqlClient, options: MysqlStoreOptions = {})
     },
 
     // A row whose fence the clock has not passed stays, so that the next fence is higher.
-    purgeExpired: ({ limit }) => purge(transaction, { table, limit, condition: `AND fence < ${NOW}` }),
+    purgeExpired: ({ limit }) => purge(database, { table, limit, condition: `AND fence < ${NOW}` }),
 
     async saveReport(report) {
       const retention = duration('ttlMs', report.ttlMs);
       const key = boundedLiteral('the key of a report', reportKey(report), MAX_KEY);
       await query(sql.saveReport({ key, text: boundedLiteral('text', report.text, MAX_TEXT), retention }));
       const { rows: old } = await query(sql.oldReports(reportRange(report.name), MAX_REPORTS));
-      if (old.length > 0) await removeKeys(query, table, old);
+      await removeKeys(query, table, old);
     },
 
     async loadReports(name) {
