@@ -271,6 +271,23 @@ describe.runIf(server)('mysqlStore', () => {
     expect(await store.loadReports?.('clips')).toContain('"one"');
   });
 
+  it('a row that is no row of a store is an error, and stays', async () => {
+    const { store, table } = await storeOf();
+    const { key } = aClaim();
+    const ref = { ...aClaim(key), fence: 1 };
+    await admin.query(`INSERT INTO ${table} VALUES (?, 'other', NULL, 1, 1, NULL, 'f', NULL, 9000000000000000)`, [key]);
+    for (const call of [
+      () => store.claim(ref),
+      () => store.complete(ref, ref),
+      () => store.release(ref),
+      () => store.inspect?.(key),
+    ]) {
+      await expect(call()).rejects.toThrow("not a row of mysqlStore: its state is 'other'");
+    }
+    expect(await store.extend(ref, ref)).toBe('lost');
+    expect(await row(table, key)).toMatchObject({ state: 'other', owner: null });
+  });
+
   it('a fence goes on from the last one where the clock of the server is behind it', async () => {
     const { store, table } = await storeOf();
     await store.claim(aClaim('ahead'));
@@ -511,7 +528,16 @@ describe('mysqlStore', () => {
   ]);
 
   it('an error names the wrong number, before anything is sent', async () => {
-    await expectRefusals(mysqlStore(client));
+    const store = mysqlStore(client);
+    await expectRefusals(store);
+    for (const fence of [0, -1, 1.5, Number.NaN, 2 ** 53]) {
+      const refused = await rejection(store.complete({ ...aClaim(), fence }, { retainMs: 1 }));
+      expect(refused.message).toContain('fence must be a positive integer');
+    }
+    for (const dueAt of [Number.NaN, -1, 1.5, Number.POSITIVE_INFINITY]) {
+      const listing = store.jobs?.list({ limit: 1, overdue: false, after: { dueAt, key: 'a' } });
+      expect((await rejection(listing as Promise<unknown>)).message).toContain('after.dueAt must be a time');
+    }
   });
 
   it('a claim is tried ten times on a server that undoes it', async () => {

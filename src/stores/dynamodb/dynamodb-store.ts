@@ -91,6 +91,7 @@ export function dynamodbStore(client: DynamodbClient, options: DynamodbStoreOpti
 
     async complete(claim, { retainMs }) {
       checkPositiveInteger('retainMs', retainMs);
+      checkPositiveInteger('fence', claim.fence);
       const { key, token } = claim;
       const now = Date.now();
       const own = await updateRow(table, key, {

@@ -1,5 +1,4 @@
-import { checkPositiveInteger } from '../../option-checks.js';
-import { checkRecord } from '../check-record.js';
+import { checkPage, checkRecord } from '../check-record.js';
 import type { JobRecord, JobRecords } from '../contract.js';
 import type { Database } from './client.js';
 import { jobStatements } from './job-statements.js';
@@ -57,8 +56,9 @@ export function jobsInMysql(database: Database, storeTable: string): JobRecords 
       await query(sql.remove({ key: textLiteral(key) }));
     },
 
-    async list({ limit, overdue, after }) {
-      checkPositiveInteger('limit', limit);
+    async list(page) {
+      checkPage(page);
+      const { limit, overdue, after } = page;
       const place = after && { dueAt: integerLiteral(after.dueAt), key: textLiteral(after.key) };
       const { rows } = await query(sql.list(limit, overdue, place));
       return rows.map(([key, ...columns]) => recordOf(String(key), columns));

@@ -86,6 +86,7 @@ export function mysqlStore(client: MysqlClient, options: MysqlStoreOptions = {})
 
     async complete(claim, { retainMs }) {
       const retention = duration('retainMs', retainMs);
+      checkPositiveInteger('fence', claim.fence);
       const owner = ownerOf(claim);
       const again = { ...owner, ...seenOf(claim), retention, fence: integerLiteral(claim.fence) };
       for (let tries = 0; tries < MAX_TRIES; tries += 1) {
@@ -190,7 +191,7 @@ interface Found {
 
 function foundIn([state, fence, attempt, lease, retain, fingerprint, alias, own]: (string | null)[]): Found {
   return {
-    state: state as DedupeRecord['state'],
+    state: stateOf(state),
     fence: Number(fence),
     attempt: Number(attempt),
     leaseMsLeft: Number(lease),
@@ -198,4 +199,10 @@ function foundIn([state, fence, attempt, lease, retain, fingerprint, alias, own]
     seen: { fingerprint: String(fingerprint), alias: alias ?? undefined },
     isOwn: own === '1',
   };
+}
+
+/** @throws Error for a row that is not of a store, such as one of another program */
+function stateOf(state: string | null | undefined): DedupeRecord['state'] {
+  if (state === 'in_progress' || state === 'completed' || state === 'released') return state;
+  throw new Error(`not a row of mysqlStore: its state is '${state}'`);
 }
