@@ -1,6 +1,6 @@
 import { CreateTableCommand, DynamoDB, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { createReceiver } from 'service-webhooks';
-import { dynamodbStore, dynamodbTable } from 'service-webhooks/stores/dynamodb';
+import { createReceiver, type DedupeStore } from 'service-webhooks';
+import { type DynamodbSender, dynamodbStore, dynamodbTable } from 'service-webhooks/stores/dynamodb';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { aReceiver, aRequest, inShort, now, refusal, rejection, SECRET } from '../support/deliveries.js';
 import { startDynamodb } from '../support/dynamodb.js';
@@ -31,6 +31,8 @@ async function sentBy(call: () => Promise<unknown>): Promise<string[]> {
 const itemOf = async (key: string) =>
   (await client.send(new GetItemCommand({ TableName: table, Key: { pk: { S: key } }, ConsistentRead: true }))).Item;
 
+const WRONG_FENCES = [0, -1, 1.5, Number.NaN, 2 ** 53];
+
 describe('dynamodbStore', () => {
   const sender = { send: async () => ({}) };
 
@@ -55,7 +57,12 @@ describe('dynamodbStore', () => {
 
   it('an error names the wrong number, and nothing is sent', async () => {
     const send = vi.fn(sender.send);
-    await expectRefusals(dynamodbStore({ dynamodb: { send } }));
+    const refusing = dynamodbStore({ dynamodb: { send } });
+    await expectRefusals(refusing);
+    for (const fence of WRONG_FENCES) {
+      const refused = await rejection(refusing.complete({ ...aClaim(), fence }, { retainMs: 1 }));
+      expect(refused.message).toContain('fence must be a positive integer');
+    }
     expect(send).not.toHaveBeenCalled();
   });
 
@@ -69,6 +76,49 @@ describe('dynamodbStore', () => {
     const all = new DynamoDB({ endpoint: url, region: 'us-east-1', credentials });
     onTestFinished(() => all.destroy());
     await expectEveryAnswer(dynamodbStore({ dynamodb: all }, { table }));
+  });
+
+  it('a store works on a client that sends no item with a condition that failed', async () => {
+    const older: DynamodbSender = {
+      send: (command) =>
+        client.send(command).catch((error) => {
+          expect(error).toMatchObject({ name: 'ConditionalCheckFailedException' });
+          delete error.Item;
+          throw error;
+        }),
+    };
+    const other = dynamodbStore({ dynamodb: older }, { table });
+    await expectEveryAnswer(other);
+    const request = aClaim();
+    expect(await sentBy(() => other.claim(request))).toEqual(['PutItem']);
+    expect(await sentBy(() => other.claim(rivalOf(request)))).toEqual(['PutItem', 'GetItem']);
+    const answers = await Promise.all([1, 2, 3].map(() => other.claim(rivalOf(aClaim(`${request.key}2`)))));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual(['acquired', 'in_progress', 'in_progress']);
+  });
+
+  it('the longest times are stored as ones that can be read again', async () => {
+    const longest = Number.MAX_SAFE_INTEGER;
+    const request = aClaim(undefined, { leaseMs: longest, retainMs: longest });
+    const { fence } = await store.claim(request);
+    const ref = { ...request, fence };
+    expect(await store.claim(rivalOf(request))).toMatchObject({ status: 'in_progress', fence });
+    expect(await store.extend(ref, request)).toBe('ok');
+    expect(await store.complete(ref, request)).toBe('ok');
+    expect(await store.inspect?.(request.key)).toMatchObject({ state: 'completed', fence });
+    const name = crypto.randomUUID();
+    await store.saveReport?.({ name, instance: 'one', text: '{}', ttlMs: longest });
+    expect(await store.loadReports?.(name)).toEqual(['{}']);
+    const record = { key: crypto.randomUUID(), version: 'v', text: '{}' };
+    expect(await store.jobs?.write({ ...record, keepMs: longest }, undefined)).toBe(true);
+    expect((await store.jobs?.read(record.key))?.record).toEqual(record);
+  });
+
+  it('an empty alias and an empty fingerprint are kept', async () => {
+    const seen = { fingerprint: '', alias: '' };
+    const request = aClaim(undefined, seen);
+    await store.claim(request);
+    expect(await store.claim(rivalOf(request))).toMatchObject({ status: 'in_progress', seen });
+    expect(await store.inspect?.(request.key)).toMatchObject(seen);
   });
 
   it('a client that answers something else is an error', async () => {
@@ -170,7 +220,7 @@ describe('what dynamodbStore sends', () => {
     expect(await sentBy(() => store.complete(ref, request))).toEqual(['UpdateItem']);
     expect(await sentBy(async () => store.inspect?.(request.key))).toEqual(['GetItem']);
     expect(await sentBy(async () => store.forget?.(request.key))).toEqual(['UpdateItem']);
-    expect(await sentBy(async () => store.forget?.('absent'))).toEqual(['UpdateItem']);
+    expect(await sentBy(async () => store.forget?.('absent'))).toEqual(['UpdateItem', 'GetItem']);
     expect(await itemOf('absent')).toBeUndefined();
   });
 
@@ -197,6 +247,40 @@ describe('what dynamodbStore sends', () => {
     await Promise.all([one.health(), two.health()]); // each writes its report
     for (const health of await Promise.all([one.health(), two.health()])) {
       expect(health).toMatchObject({ receivers: 2, lastRefused: { code: 'signature_mismatch' } });
+    }
+  });
+});
+
+describe('the records of jobs of dynamodbStore', () => {
+  it('a list reads on where records of it have lost a part of their text', async () => {
+    const tableOfJobs = await server.newTable();
+    const own = dynamodbStore({ dynamodb: client }, { table: tableOfJobs }).jobs as Required<DedupeStore>['jobs'];
+    const long = `"${'x'.repeat(300_000)}"`;
+    for (const [i, key] of ['a', 'b', 'c', 'd', 'e', 'f'].entries()) {
+      const text = ['a', 'b', 'd', 'e'].includes(key) ? long : '{}';
+      await own.write({ key, version: `v${key}`, text, dueAt: 100 + i }, undefined);
+    }
+    const losing: DynamodbSender = {
+      async send(command: { input: { Key?: Record<string, { S?: string }> } }) {
+        const isPart = command.input.Key?.['pk']?.S?.startsWith(':part:');
+        return isPart ? {} : client.send(command as never);
+      },
+    };
+    const { list } = dynamodbStore({ dynamodb: losing }, { table: tableOfJobs }).jobs as typeof own;
+    const keysOf = async (page: Parameters<typeof list>[0]) => (await list(page)).map(({ key }) => key);
+    expect(await keysOf({ limit: 1, overdue: true })).toEqual(['c']);
+    expect(await keysOf({ limit: 2, overdue: true })).toEqual(['c', 'f']);
+    expect(await keysOf({ limit: 3, overdue: false })).toEqual(['c', 'f']);
+    expect(await keysOf({ limit: 2, overdue: true, after: { dueAt: 102, key: 'c' } })).toEqual(['f']);
+  });
+
+  it('a list after a place that is no time is refused', async () => {
+    for (const dueAt of [Number.NaN, -1, 1.5, Number.POSITIVE_INFINITY]) {
+      const listing = store.jobs?.list({ limit: 1, overdue: false, after: { dueAt, key: 'a' } });
+      expect(await rejection(listing as Promise<unknown>)).toMatchObject({
+        code: 'invalid_option',
+        message: expect.stringContaining('after.dueAt must be a time'),
+      });
     }
   });
 });

@@ -336,6 +336,18 @@ describe.runIf(server)('mysqlInbox', () => {
     expect(await inbox.purgeExpired({ limit: 10 })).toBe(0);
   });
 
+  it('a purge waits for no live event that a transaction has locked', async () => {
+    const values = (count: number, end: number) =>
+      Array.from({ length: count }, () => [crypto.randomUUID(), 'token', 1, end]);
+    await admin.query('INSERT INTO inbox VALUES ?', [values(300, 1)]);
+    await admin.query('INSERT INTO inbox VALUES ?', [values(5, 9e15)]);
+    await admin.query('INSERT INTO inbox VALUES ?', [[['live', 'token', 1, 9e15]]]);
+    const other = await begin();
+    await other.query("SELECT * FROM inbox WHERE `key` = 'live' FOR UPDATE");
+    expect(await inbox.purgeExpired({ limit: 1_000 })).toBe(300);
+    expect(await recorded()).toHaveLength(6);
+  });
+
   it('an inbox keeps endpoints of different names apart, and any event id', async () => {
     const billing = mysqlInbox({ mysql2: pool }, { table: 'inbox', name: 'billing' });
     const connection = await begin();

@@ -151,12 +151,15 @@ describe.runIf(server)('mysqlStore', () => {
   });
 
   /** A pool that writes down what is sent. */
-  function recording(pool: Pool, sent: string[]): MysqlClient['mysql2'] {
+  const recording = (pool: Pool, sent: string[]) => watched(pool, (sql) => sent.push(sql));
+
+  /** A pool that calls this before each statement. */
+  function watched(pool: Pool, before: (sql: string) => unknown): MysqlClient['mysql2'] {
     return {
       async getConnection() {
         const connection = await pool.getConnection();
-        const query: Mysql2Connection['query'] = (options) => {
-          sent.push(options.sql);
+        const query: Mysql2Connection['query'] = async (options) => {
+          await before(options.sql);
           return connection.query(options as never);
         };
         return { query, release: () => connection.release(), destroy: () => connection.destroy() };
@@ -266,6 +269,23 @@ describe.runIf(server)('mysqlStore', () => {
       { state: 'report', count: 1_001 },
     ]);
     expect(await store.loadReports?.('clips')).toContain('"one"');
+  });
+
+  it('a row that is no row of a store is an error, and stays', async () => {
+    const { store, table } = await storeOf();
+    const { key } = aClaim();
+    const ref = { ...aClaim(key), fence: 1 };
+    await admin.query(`INSERT INTO ${table} VALUES (?, 'other', NULL, 1, 1, NULL, 'f', NULL, 9000000000000000)`, [key]);
+    for (const call of [
+      () => store.claim(ref),
+      () => store.complete(ref, ref),
+      () => store.release(ref),
+      () => store.inspect?.(key),
+    ]) {
+      await expect(call()).rejects.toThrow("not a row of mysqlStore: its state is 'other'");
+    }
+    expect(await store.extend(ref, ref)).toBe('lost');
+    expect(await row(table, key)).toMatchObject({ state: 'other', owner: null });
   });
 
   it('a fence goes on from the last one where the clock of the server is behind it', async () => {
@@ -423,6 +443,42 @@ describe.runIf(server)('mysqlStore', () => {
       await endTransaction(other);
       expect(await store.purgeExpired?.({ limit: 10 })).toBe(1);
     });
+
+    it.each(['', '_jobs'])(
+      'a live row that is locked delays no purge, and no other live row is locked by it (table%s)',
+      async (suffix) => {
+        const { store, table } = await storeOf();
+        await store.jobs?.init?.();
+        const rowsOf = (name: string, count: number, end: number) =>
+          suffix === ''
+            ? insertCompleted(name, count, end)
+            : admin.query(`INSERT INTO ${name} (\`key\`, version, record, expires_at) VALUES ?`, [
+                Array.from({ length: count }, () => [crypto.randomUUID(), 'v', '{}', end]),
+              ]);
+        await rowsOf(table + suffix, 300, 1);
+        await rowsOf(table + suffix, 5, 9e15);
+        const live = `SELECT \`key\` FROM ${table}${suffix} FORCE INDEX (PRIMARY) WHERE expires_at > 1`;
+        const [locked] = await rows(live);
+        const other = await openTransaction(
+          `SELECT * FROM ${table}${suffix} WHERE \`key\` = '${locked?.['key']}' FOR UPDATE`,
+        );
+        const free: number[] = [];
+        const pool = watched(open(), async (sql) => {
+          if (sql === 'COMMIT') free.push((await rows(`${live} FOR UPDATE SKIP LOCKED`)).length);
+        });
+        const purging = mysqlStore({ mysql2: pool }, { table });
+        const { purgeExpired } = (suffix === '' ? purging : purging.jobs) as Required<DedupeStore>;
+        expect(await purgeExpired({ limit: 1_000 })).toBe(300);
+        expect(free).toEqual([4, 4]); // a batch of 250, and the rest
+        await endTransaction(other);
+      },
+    );
+
+    it('expired rows are removed where updates need keys', async () => {
+      const { store, table } = await storeOf({ mysql2: open({}, ['SET sql_safe_updates = 1']) });
+      await insertCompleted(table, 300, 1);
+      expect(await store.purgeExpired?.({ limit: 1_000 })).toBe(300);
+    });
   });
 });
 
@@ -472,7 +528,16 @@ describe('mysqlStore', () => {
   ]);
 
   it('an error names the wrong number, before anything is sent', async () => {
-    await expectRefusals(mysqlStore(client));
+    const store = mysqlStore(client);
+    await expectRefusals(store);
+    for (const fence of [0, -1, 1.5, Number.NaN, 2 ** 53]) {
+      const refused = await rejection(store.complete({ ...aClaim(), fence }, { retainMs: 1 }));
+      expect(refused.message).toContain('fence must be a positive integer');
+    }
+    for (const dueAt of [Number.NaN, -1, 1.5, Number.POSITIVE_INFINITY]) {
+      const listing = store.jobs?.list({ limit: 1, overdue: false, after: { dueAt, key: 'a' } });
+      expect((await rejection(listing as Promise<unknown>)).message).toContain('after.dueAt must be a time');
+    }
   });
 
   it('a claim is tried ten times on a server that undoes it', async () => {

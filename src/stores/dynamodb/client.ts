@@ -16,7 +16,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { WebhookError } from '../../errors.js';
 import { clientName } from '../named-client.js';
-import { type Item, LISTS, textKey } from './item.js';
+import { type Item, LISTS, neededText, textKey } from './item.js';
 
 /** The client of the app, under the name of its service. It is never destroyed. */
 export interface DynamodbClient {
@@ -72,21 +72,24 @@ export function tableOf(subject: string, client: DynamodbClient, name: string): 
     }
   };
 
-  async function write(command: PutItemCommand | UpdateItemCommand): Promise<Written> {
+  const get: Table['get'] = async (key) => {
+    const input = { TableName: name, Key: textKey(key), ConsistentRead: true };
+    return (await send<GetItemCommandOutput>(new GetItemCommand(input))).Item;
+  };
+
+  /** A client from before `ReturnValuesOnConditionCheckFailure` sends no item with a refusal, so the item is read. */
+  async function write(key: string, command: PutItemCommand | UpdateItemCommand): Promise<Written> {
     try {
       const { Attributes } = await send<PutItemCommandOutput>(command);
       return { made: true, old: Attributes };
     } catch (error) {
       if (nameOf(error) !== 'ConditionalCheckFailedException') throw error;
-      return { made: false, found: (error as { Item?: Item }).Item };
+      return { made: false, found: (error as { Item?: Item }).Item ?? (await get(key)) };
     }
   }
 
   return {
-    async get(key) {
-      const input = { TableName: name, Key: textKey(key), ConsistentRead: true };
-      return (await send<GetItemCommandOutput>(new GetItemCommand(input))).Item;
-    },
+    get,
 
     put(item, condition) {
       const input: PutItemCommandInput = {
@@ -95,12 +98,12 @@ export function tableOf(subject: string, client: DynamodbClient, name: string): 
         ReturnValues: 'ALL_OLD',
         ...checked(condition),
       };
-      return write(new PutItemCommand(input));
+      return write(neededText(item, 'pk'), new PutItemCommand(input));
     },
 
     update(key, update, condition) {
       const input: UpdateItemCommandInput = { TableName: name, Key: textKey(key), UpdateExpression: update };
-      return write(new UpdateItemCommand({ ...input, ...checked(condition) }));
+      return write(key, new UpdateItemCommand({ ...input, ...checked(condition) }));
     },
 
     async remove(key) {

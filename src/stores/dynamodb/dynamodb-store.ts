@@ -31,8 +31,8 @@ export interface DynamodbStoreOptions {
 }
 
 /**
- * Returns a store that remembers events in a table of Amazon DynamoDB, for all receivers in a region. A claim is one
- * conditional write, and so is its end. A table is never scanned.
+ * Returns a store that remembers events in a table of Amazon DynamoDB, for all receivers in a region. A claim of a new event
+ * is one conditional write, and so is its end. A table is never scanned.
  *
  * DynamoDB tells no time, so the store goes by the clocks of the receivers and tolerates that they differ by
  * `clockSkewMs`. It creates no table: see `dynamodbTable`, and `docs/stores.md` for CDK, SAM and Terraform. `init()` reads
@@ -91,6 +91,7 @@ export function dynamodbStore(client: DynamodbClient, options: DynamodbStoreOpti
 
     async complete(claim, { retainMs }) {
       checkPositiveInteger('retainMs', retainMs);
+      checkPositiveInteger('fence', claim.fence);
       const { key, token } = claim;
       const now = Date.now();
       const own = await updateRow(table, key, {

@@ -16,7 +16,10 @@ export const textKey = (key: string): Item => ({ pk: { S: key } });
 
 export const ofText = (text: string): AttributeValue => ({ S: text });
 
-export const ofNumber = (number: number): AttributeValue => ({ N: String(number) });
+/** A sum of a time and a very long duration is the largest integer that can be read again. */
+const bounded = (number: number) => Math.min(number, Number.MAX_SAFE_INTEGER);
+
+export const ofNumber = (number: number): AttributeValue => ({ N: String(bounded(number)) });
 
 /** The end of an item, in milliseconds, and when DynamoDB may remove it, in seconds. */
 export function endOf(expiresAt: number, now: number): Item {
@@ -53,5 +56,8 @@ export function unexpected(item: Item, name: string): never {
 /** Returns a text whose order in bytes is that of the times, and then that of the texts after them. */
 export function orderOf(time: number, text?: string): string {
   const digits = String(Number.MAX_SAFE_INTEGER).length;
-  return String(time).padStart(digits, '0') + (text === undefined ? '' : `:${text}`);
+  return String(bounded(time)).padStart(digits, '0') + (text === undefined ? '' : `:${text}`);
 }
+
+/** An order after all others. */
+export const LAST = orderOf(Number.MAX_SAFE_INTEGER, '\u007f');

@@ -1,8 +1,8 @@
 import { checkPositiveInteger } from '../../option-checks.js';
-import { checkRecord } from '../check-record.js';
+import { checkPage, checkRecord } from '../check-record.js';
 import type { JobRecord, JobRecords } from '../contract.js';
-import type { Table } from './client.js';
-import { endOf, type Item, neededText, numberOf, ofNumber, ofText, orderOf, textKey } from './item.js';
+import type { ListRange, Table } from './client.js';
+import { endOf, type Item, LAST, neededText, numberOf, ofNumber, ofText, orderOf, textKey } from './item.js';
 import { readText, removeParts, splitText, writeParts } from './text-parts.js';
 
 const PREFIX = ':job:';
@@ -68,19 +68,25 @@ export function jobsInDynamodb(table: Table): JobRecords {
       if (removed) await removeParts(table, removed);
     },
 
-    async list({ limit, overdue, after }) {
-      checkPositiveInteger('limit', limit);
-      // A space comes before every character of a key.
-      const from = after ? `${orderOf(after.dueAt, after.key)} ` : orderOf(0);
-      const to = overdue ? orderOf(Date.now() + 1) : END;
-      const pages = await Promise.all(LISTS_OF_JOBS.map((list) => table.list({ list, from, to, limit })));
-      const items = pages.flat().sort((a, b) => (neededText(a, 'orderKey') < neededText(b, 'orderKey') ? -1 : 1));
-      const records = await Promise.all(items.slice(0, limit).map((item) => recordOf(table, item)));
-      return records.filter((record) => record !== undefined);
+    async list(page) {
+      checkPage(page);
+      const { limit, overdue, after } = page;
+      const to = overdue ? orderOf(Date.now() + 1) : LAST;
+      const records: JobRecord[] = [];
+      let from = after ? following(orderOf(after.dueAt, after.key)) : orderOf(0);
+      for (;;) {
+        const wanted = limit - records.length;
+        const items = await firstIn(table, { from, to, limit: wanted });
+        const found = await Promise.all(items.map((item) => recordOf(table, item)));
+        records.push(...found.filter((record) => record !== undefined));
+        const last = items.at(-1);
+        if (last === undefined || items.length < wanted || records.length === limit) return records;
+        from = following(neededText(last, 'orderKey'));
+      }
     },
 
     async count() {
-      const range = { from: orderOf(0), to: END, limit: Number.POSITIVE_INFINITY, only: 'dueAt' };
+      const range = { from: orderOf(0), to: LAST, limit: Number.POSITIVE_INFINITY, only: 'dueAt' };
       const pages = await Promise.all(LISTS_OF_JOBS.map((list) => table.list({ list, ...range })));
       const now = Date.now();
       const times = pages.flat().map((item) => numberOf(item, 'dueAt') ?? 0);
@@ -101,10 +107,18 @@ export function jobsInDynamodb(table: Table): JobRecords {
   };
 }
 
-const END = orderOf(Number.MAX_SAFE_INTEGER, '\u007f');
-
 const ABSENT = 'attribute_not_exists(pk) OR expiresAt <= :now';
 const REPLACED = 'recordVersion = :replaces AND (attribute_not_exists(expiresAt) OR expiresAt > :now)';
+
+/** Returns what comes after an item and before the next one: a space is before every character of a key. */
+const following = (orderKey: string) => `${orderKey} `;
+
+/** Returns the first open records of all lists. */
+async function firstIn(table: Table, range: Omit<ListRange, 'list'>): Promise<Item[]> {
+  const pages = await Promise.all(LISTS_OF_JOBS.map((list) => table.list({ list, ...range })));
+  const items = pages.flat().sort((a, b) => (neededText(a, 'orderKey') < neededText(b, 'orderKey') ? -1 : 1));
+  return items.slice(0, range.limit);
+}
 
 function hasExpired(item: Item, now: number): boolean {
   return (numberOf(item, 'expiresAt') ?? Number.POSITIVE_INFINITY) <= now;

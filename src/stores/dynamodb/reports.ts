@@ -2,7 +2,7 @@ import { checkPositiveInteger } from '../../option-checks.js';
 import type { DedupeStore } from '../contract.js';
 import { MAX_REPORTS, reportKey } from '../reports.js';
 import type { Table } from './client.js';
-import { endOf, neededText, ofText, orderOf, textKey } from './item.js';
+import { endOf, LAST, neededText, ofText, orderOf, textKey } from './item.js';
 
 /** Returns methods that keep each report as an item, in a list of its endpoint by the end of the reports. */
 export function reportsInDynamodb(table: Table): Required<Pick<DedupeStore, 'saveReport' | 'loadReports'>> {
@@ -21,7 +21,7 @@ export function reportsInDynamodb(table: Table): Required<Pick<DedupeStore, 'sav
     },
 
     async loadReports(name) {
-      const range = { from: orderOf(Date.now() + 1), to: orderOf(Number.MAX_SAFE_INTEGER) };
+      const range = { from: orderOf(Date.now() + 1), to: LAST };
       const items = await table.list({ list: listOf(name), ...range, limit: MAX_REPORTS, newestFirst: true });
       return items.map((item) => neededText(item, 'reportText'));
     },

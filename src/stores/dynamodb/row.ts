@@ -18,7 +18,7 @@ export interface Row {
   version: string;
 }
 
-/** Returns a row as an item. What is empty is left out. */
+/** Returns a row as an item. What it does not have is left out. */
 export function itemOfRow(key: string, { entry, version }: Row, now: number): Item {
   const { state, token, fence, attempt, leaseUntil, expiresAt, fingerprint, alias } = entry;
   return {
@@ -30,7 +30,7 @@ export function itemOfRow(key: string, { entry, version }: Row, now: number): It
     attempt: ofNumber(attempt),
     ...(leaseUntil && { leaseUntil: ofNumber(leaseUntil) }),
     fingerprint: ofText(fingerprint),
-    ...(alias && { alias: ofText(alias) }),
+    ...(alias !== undefined && { alias: ofText(alias) }),
     ...endOf(expiresAt, now),
   };
 }

@@ -1,4 +1,5 @@
 import { microseconds, NOW } from './literals.js';
+import { expiredRows } from './purge.js';
 
 /** The settings that limit waits for rows and for tables, in seconds, each with the variable that keeps the user's. */
 const LIMITS = [
@@ -50,14 +51,9 @@ ON DUPLICATE KEY UPDATE
     forget: (key: string) => `DELETE FROM ${table} WHERE \`key\` = ${key}`,
 
     /** Returns the keys of expired rows that no transaction has locked. */
-    expired: (limit: number) => `SELECT CAST(\`key\` AS CHAR) AS expired FROM ${table} WHERE expires_at <= ${NOW}
-ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED`,
+    expired: (limit: number) => `SELECT CAST(\`key\` AS CHAR) AS expired ${expiredRows(table, limit)}`,
 
-    /**
-     * Removes those that are still expired. It finds them by their keys, because a search in the index of `expires_at`
-     * would lock it before the rows, which `record` does in the other order.
-     */
-    remove: (keys: readonly string[]) =>
-      `DELETE FROM ${table} WHERE \`key\` IN (${keys.join(', ')}) AND expires_at <= ${NOW}`,
+    /** The condition of a row that is still expired. */
+    isExpired: `AND expires_at <= ${NOW}`,
   };
 }

@@ -1,5 +1,4 @@
-import { checkPositiveInteger } from '../../option-checks.js';
-import { checkRecord } from '../check-record.js';
+import { checkPage, checkRecord } from '../check-record.js';
 import type { JobRecord, JobRecords } from '../contract.js';
 import type { Database } from './client.js';
 import { jobStatements } from './job-statements.js';
@@ -12,7 +11,8 @@ const MAX_TRIES = 5;
 const MAX_KEY = 255;
 
 /** Returns the records of jobs, in a table next to the quoted one of a store. */
-export function jobsInMysql({ query, transaction }: Database, storeTable: string): JobRecords {
+export function jobsInMysql(database: Database, storeTable: string): JobRecords {
+  const { query } = database;
   const table = jobsTable(storeTable);
   const sql = jobStatements(table);
 
@@ -56,8 +56,9 @@ export function jobsInMysql({ query, transaction }: Database, storeTable: string
       await query(sql.remove({ key: textLiteral(key) }));
     },
 
-    async list({ limit, overdue, after }) {
-      checkPositiveInteger('limit', limit);
+    async list(page) {
+      checkPage(page);
+      const { limit, overdue, after } = page;
       const place = after && { dueAt: integerLiteral(after.dueAt), key: textLiteral(after.key) };
       const { rows } = await query(sql.list(limit, overdue, place));
       return rows.map(([key, ...columns]) => recordOf(String(key), columns));
@@ -71,7 +72,7 @@ export function jobsInMysql({ query, transaction }: Database, storeTable: string
       return { now: Number(now), open: Number(open), overdue: Number(overdue), firstDueAt };
     },
 
-    purgeExpired: ({ limit }) => purge(transaction, { table, limit }),
+    purgeExpired: ({ limit }) => purge(database, { table, limit }),
   };
 }
 

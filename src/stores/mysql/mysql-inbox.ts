@@ -1,12 +1,14 @@
 import { endpointKey } from '../../endpoint.js';
 import { WebhookError } from '../../errors.js';
 import { check, checkPositiveInteger } from '../../option-checks.js';
+import { inBatches } from '../in-batches.js';
 import { type InboxOptions, inboxSettings, type TransactionInbox } from '../inbox.js';
 import { clientName, hasMethods } from '../named-client.js';
 import { LIBRARIES, type MysqlInboxClients, type MysqlInboxTransaction } from './inbox-clients.js';
 import { inboxSchema } from './inbox-schema.js';
 import { inboxStatements } from './inbox-statements.js';
 import { textLiteral } from './literals.js';
+import { removeKeys } from './purge.js';
 import {
   DEADLOCK,
   hasErrorNumber,
@@ -118,9 +120,10 @@ export function mysqlInbox<Name extends keyof MysqlInboxClients>(
 
     async purgeExpired({ limit }) {
       checkPositiveInteger('limit', limit);
-      const { rows } = await query(sql.expired(limit));
-      const keys = rows.map(([key]) => textLiteral(key));
-      return keys.length === 0 ? 0 : (await query(sql.remove(keys))).affectedRows;
+      return inBatches(limit, async (count) => {
+        const { rows } = await query(sql.expired(count));
+        return removeKeys(query, table, rows, sql.isExpired);
+      });
     },
   };
 }

@@ -36,7 +36,7 @@ export function mysqlStore(client: MysqlClient, options: MysqlStoreOptions = {})
   checkKnownOptions('mysqlStore', options, ['table']);
   const table = quotedTable(options.table ?? 'webhook_deliveries');
   const database = databaseOf('mysqlStore', client);
-  const { query, transaction } = database;
+  const { query } = database;
   const sql = storeStatements(table);
 
   /** Whether a write has written a row. */
@@ -86,6 +86,7 @@ export function mysqlStore(client: MysqlClient, options: MysqlStoreOptions = {})
 
     async complete(claim, { retainMs }) {
       const retention = duration('retainMs', retainMs);
+      checkPositiveInteger('fence', claim.fence);
       const owner = ownerOf(claim);
       const again = { ...owner, ...seenOf(claim), retention, fence: integerLiteral(claim.fence) };
       for (let tries = 0; tries < MAX_TRIES; tries += 1) {
@@ -123,14 +124,14 @@ export function mysqlStore(client: MysqlClient, options: MysqlStoreOptions = {})
     },
 
     // A row whose fence the clock has not passed stays, so that the next fence is higher.
-    purgeExpired: ({ limit }) => purge(transaction, { table, limit, condition: `AND fence < ${NOW}` }),
+    purgeExpired: ({ limit }) => purge(database, { table, limit, condition: `AND fence < ${NOW}` }),
 
     async saveReport(report) {
       const retention = duration('ttlMs', report.ttlMs);
       const key = boundedLiteral('the key of a report', reportKey(report), MAX_KEY);
       await query(sql.saveReport({ key, text: boundedLiteral('text', report.text, MAX_TEXT), retention }));
       const { rows: old } = await query(sql.oldReports(reportRange(report.name), MAX_REPORTS));
-      if (old.length > 0) await removeKeys(query, table, old);
+      await removeKeys(query, table, old);
     },
 
     async loadReports(name) {
@@ -190,7 +191,7 @@ interface Found {
 
 function foundIn([state, fence, attempt, lease, retain, fingerprint, alias, own]: (string | null)[]): Found {
   return {
-    state: state as DedupeRecord['state'],
+    state: stateOf(state),
     fence: Number(fence),
     attempt: Number(attempt),
     leaseMsLeft: Number(lease),
@@ -198,4 +199,10 @@ function foundIn([state, fence, attempt, lease, retain, fingerprint, alias, own]
     seen: { fingerprint: String(fingerprint), alias: alias ?? undefined },
     isOwn: own === '1',
   };
+}
+
+/** @throws Error for a row that is not of a store, such as one of another program */
+function stateOf(state: string | null | undefined): DedupeRecord['state'] {
+  if (state === 'in_progress' || state === 'completed' || state === 'released') return state;
+  throw new Error(`not a row of mysqlStore: its state is '${state}'`);
 }

@@ -128,7 +128,7 @@ ON DUPLICATE KEY UPDATE fingerprint = ${text}, expires_at = ${NOW} + ${retention
 
     /** Returns the keys of the reports of an endpoint beyond a number of them: the oldest ones. */
     oldReports: ({ from, to }: Values<'from' | 'to'>, keep: number) => `SELECT \`key\` FROM ${table}
-WHERE \`key\` >= ${from} AND \`key\` < ${to} ORDER BY expires_at DESC LIMIT 1000 OFFSET ${keep}`,
+WHERE \`key\` >= ${from} AND \`key\` < ${to} ORDER BY expires_at DESC LIMIT 250 OFFSET ${keep}`,
 
     loadReports: (
       { from, to }: Values<'from' | 'to'>,

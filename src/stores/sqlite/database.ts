@@ -1,7 +1,10 @@
 import { WebhookError } from '../../errors.js';
 import { check } from '../../option-checks.js';
 import { sleep } from '../../timers.js';
+import { inBatches } from '../in-batches.js';
 import { SCHEMA_VERSION, schemaVersion } from './schema.js';
+
+export { inBatches };
 
 /** An open handle, under the name of its library. Handles of `libsql` and `bun:sqlite` work as `betterSqlite3`. */
 export type SqliteClient =
@@ -79,8 +82,6 @@ const PATIENCE_MS = 1_800;
 /** How long one try may block the process, and the pause before the next one. */
 const TRY_MS = 5;
 const PAUSE_MS = 10;
-/** A small batch, so that the process blocks only briefly and the write-ahead log stays small. */
-const PURGE_ROWS = 250;
 
 /** The length of a name, and that of the table of jobs next to it. */
 const MAX_NAME = 63;
@@ -213,16 +214,6 @@ export function openDatabase(handle: SqliteDatabase, table: string, maxName = MA
       });
     },
   };
-}
-
-/** Calls `remove` with small limits, with pauses for other work, until nothing is left or the limit is reached. */
-export async function inBatches(limit: number, remove: (limit: number) => Promise<number>): Promise<number> {
-  for (let removed = 0; ; await sleep(PAUSE_MS)) {
-    const rows = Math.min(PURGE_ROWS, limit - removed);
-    const count = await remove(rows);
-    removed += count;
-    if (count < rows || removed >= limit) return removed;
-  }
 }
 
 /** @throws WebhookError `invalid_option` unless the name is an identifier that needs no quotes */

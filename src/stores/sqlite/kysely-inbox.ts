@@ -1,8 +1,9 @@
 import { endpointKey } from '../../endpoint.js';
 import { check, checkPositiveInteger } from '../../option-checks.js';
+import { inBatches } from '../in-batches.js';
 import type { InboxSettings, TransactionInbox } from '../inbox.js';
 import { type KyselyClient, runOnKysely } from '../kysely.js';
-import { busyAsInProgress, checkTable, inBatches } from './database.js';
+import { busyAsInProgress, checkTable } from './database.js';
 import { inboxStatements } from './inbox-statements.js';
 import { inboxSchema, SCHEMA_VERSION, schemaVersion } from './schema.js';
 
