@@ -1,4 +1,5 @@
-import { type Database, inBatches } from '../../stores/sqlite/database.js';
+import { inBatches } from '../../stores/in-batches.js';
+import type { Database } from '../../stores/sqlite/database.js';
 import { sleep } from '../../timers.js';
 import { type Backoff, backoffAfter, UNREADABLE_DELAY_MS } from '../backoff.js';
 import type { DeadRetention } from '../dead-retention.js';

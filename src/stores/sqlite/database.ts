@@ -4,8 +4,6 @@ import { sleep } from '../../timers.js';
 import { inBatches } from '../in-batches.js';
 import { SCHEMA_VERSION, schemaVersion } from './schema.js';
 
-export { inBatches };
-
 /** An open handle, under the name of its library. Handles of `libsql` and `bun:sqlite` work as `betterSqlite3`. */
 export type SqliteClient =
   | { betterSqlite3: SqliteDatabase; nodeSqlite?: undefined }
