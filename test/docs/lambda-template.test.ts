@@ -23,8 +23,8 @@ const schemaFile = isInstalled(FOLDER)
   : undefined;
 
 describe.runIf(schemaFile)('the deploy file of the Lambda quickstart, by the schema of SAM', () => {
-  const schema = JSON.parse(readFileSync(schemaFile ?? '', 'utf8'));
-  const { definitions, properties } = schema;
+  const schema = schemaFile ? JSON.parse(readFileSync(schemaFile, 'utf8')) : {};
+  const { definitions = {}, properties = {} } = schema;
   const ajv = new Ajv({ strict: false, logger: false, validateFormats: false });
   ajv.addSchema({ $id: 'sam', definitions });
 

@@ -1,6 +1,6 @@
 import type { TransactionInbox } from 'service-webhooks/stores/postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Connected } from '../integration/orms/libraries.js';
+import { type Connected, isInstalled } from '../integration/orms/libraries.js';
 import { aReceiver, aRequest, inShort, rejection } from '../support/deliveries.js';
 import { type InboxDatabase, openMysql, openPostgres } from './inbox-databases.js';
 import { deliveryOf } from './requests.js';
@@ -12,6 +12,12 @@ const cases = Object.entries(databases).flatMap(([name, database]) =>
 
 afterAll(async () => {
   for (const database of Object.values(databases)) await database?.stop();
+});
+
+describe.runIf(cases.length === 0)('the libraries of inboxes', () => {
+  it('none of them is installed', () => {
+    expect(isInstalled).toBe(false);
+  });
 });
 
 describe.each(cases)('%s in transactions of %s', (_, libraryName, connect, database) => {

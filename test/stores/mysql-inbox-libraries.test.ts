@@ -1,7 +1,7 @@
 import { type MysqlInbox, mysqlInbox } from 'service-webhooks/stores/mysql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LIBRARIES } from '../../src/stores/mysql/inbox-clients.js';
-import type { Connected } from '../integration/orms/libraries.js';
+import { type Connected, isInstalled } from '../integration/orms/libraries.js';
 import { poolOf, startMysql } from '../support/mysql.js';
 import { mysqlLibraries } from './inbox-databases.js';
 import { deliveryOf } from './requests.js';
@@ -9,6 +9,12 @@ import { deliveryOf } from './requests.js';
 const server = await startMysql();
 
 afterAll(() => server?.stop());
+
+describe.runIf(mysqlLibraries.length === 0)('the libraries of inboxes', () => {
+  it('none of them is installed', () => {
+    expect(isInstalled).toBe(false);
+  });
+});
 
 // What mysqlInbox has in common with postgresInbox is in inbox-libraries.test.ts.
 describe.runIf(server).each(mysqlLibraries)('mysqlInbox in transactions of %s after a deadlock', (name, connect) => {

@@ -93,17 +93,17 @@ async function startPrivateServer(): Promise<PrivateMysql | undefined> {
   if (install === undefined || program === undefined) return undefined;
   const directory = scratchDirectory('mysql');
   const port = await freePort();
-  const user = unprivilegedUser('mysql');
+  // The server must be able to write to the folder of its temporary files.
+  const owned = { cwd: directory, env: { ...process.env, TMPDIR: directory }, ...unprivilegedUser('mysql') };
   const settings = ['--no-defaults', `--datadir=${join(directory, 'data')}`];
   execFileSync(install, [...settings, '--auth-root-authentication-method=normal', '--skip-test-db'], {
     stdio: 'ignore',
-    cwd: directory,
-    ...user,
+    ...owned,
   });
   const url = `mysql://root@127.0.0.1:${port}/mysql`;
   const start = async () => {
     const args = [...settings, `--port=${port}`, '--bind-address=127.0.0.1', `--socket=${join(directory, 'socket')}`];
-    const server = spawn(program, args, { stdio: 'ignore', cwd: directory, ...user });
+    const server = spawn(program, args, { stdio: 'ignore', ...owned });
     await untilAnswers(server, () => answers(url));
     return server;
   };
