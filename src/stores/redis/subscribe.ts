@@ -9,6 +9,26 @@ const CONNECT_MS = 10_000;
  * reconnected. Resolves to a function that closes the duplicate, or to undefined for a client without one.
  */
 export async function subscribe(
+  client: RedisClient,
+  channel: string,
+  received: (message: string) => void,
+): Promise<(() => void) | undefined> {
+  let isOver = false;
+  // A message may be on its way while the duplicate is closed.
+  const receive = (message: string) => {
+    if (!isOver) received(message);
+  };
+  const close = await openDuplicate(client, channel, receive);
+  return (
+    close &&
+    (() => {
+      isOver = true;
+      close();
+    })
+  );
+}
+
+async function openDuplicate(
   { ioredis, nodeRedis }: RedisClient,
   channel: string,
   received: (message: string) => void,
