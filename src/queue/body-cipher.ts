@@ -11,6 +11,8 @@ export type EncryptionKey = string | Uint8Array;
 export interface BodyCipher {
   /** Encrypts with the first key, and resolves to the nonce and the ciphertext. */
   encrypt(body: Uint8Array, context: string): Promise<{ bytes: Uint8Array; keyId: string }>;
+  /** Resolves to whether a key is there. */
+  has(keyId: string): Promise<boolean>;
   /** @throws WebhookError `unreadable_job` for a key that is not there, `body_unavailable` for bytes that were changed */
   decrypt(bytes: Uint8Array, keyId: string, context: string): Promise<Uint8Array>;
 }
@@ -32,8 +34,12 @@ export function bodyCipher(encrypt: EncryptionKey | readonly EncryptionKey[]): B
   const keys = given.map(keyBytes);
   let preparing: Promise<PreparedKey[]> | undefined;
 
+  async function find(keyId: string): Promise<PreparedKey | undefined> {
+    return (await prepared()).find(({ id }) => id === keyId);
+  }
+
   async function keyOf(keyId: string): Promise<PreparedKey> {
-    const key = (await prepared()).find(({ id }) => id === keyId);
+    const key = await find(keyId);
     if (key) return key;
     const message = `The body of the job is encrypted with the key ${keyId.slice(0, 16)}, which is not in encrypt.`;
     throw new WebhookError('unreadable_job', {
@@ -54,6 +60,8 @@ export function bodyCipher(encrypt: EncryptionKey | readonly EncryptionKey[]): B
       const encrypted = await crypto.subtle.encrypt(parameters(nonce, context), aes, new Uint8Array(body));
       return { bytes: concat([nonce, new Uint8Array(encrypted)]), keyId };
     },
+
+    has: async (keyId) => (await find(keyId)) !== undefined,
 
     async decrypt(bytes, keyId, context) {
       const { aes } = await keyOf(keyId);

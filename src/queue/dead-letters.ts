@@ -60,6 +60,8 @@ export interface UnopenedDelivery {
   tenant?: string | undefined;
   /** Why its body could not be read: a sentence. */
   why: string;
+  /** What the queue lacks to read it: one of these options, or the `key` in `encrypt`. Undefined for another reason. */
+  needs?: 'overflow' | 'encrypt' | 'key' | undefined;
 }
 
 /** A dead letter that was retried, until it has ended again. */

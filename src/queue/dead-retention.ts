@@ -14,7 +14,7 @@ export interface DeadRetentionOptions {
 /** Discards dead letters that are too old. */
 export interface DeadRetention {
   /** Discards some in the background, unless it has done so within the last minute. Never throws; `report` gets an error. */
-  look(report?: (operation: string, problem: string, error: unknown) => void): void;
+  discardOld(report?: (operation: string, problem: string, error: unknown) => void): void;
   /** Discards all, and resolves to how many there were. Rejects after that with the error of one that could not be discarded. */
   purge(): Promise<number>;
 }
@@ -25,7 +25,7 @@ export interface DeadOf {
   discard(id: string): Promise<boolean>;
 }
 
-const LOOK_INTERVAL_MS = 60_000;
+const DISCARD_INTERVAL_MS = 60_000;
 const PAGE = 100;
 const NOT_DISCARDED = 'Dead letters that are older than retainDead could not be discarded';
 
@@ -36,8 +36,8 @@ export function deadRetention(
   now: () => number = Date.now,
 ): DeadRetention {
   const retainMs = retainDead === undefined ? undefined : durationMs('retainDead', retainDead);
-  let sinceLook: (() => number) | undefined;
-  let isLooking = false;
+  let sinceDiscarding: (() => number) | undefined;
+  let isDiscarding = false;
 
   /** Discards up to `most` of the letters that died before a time. One that cannot be discarded does not keep the others. */
   async function discardBefore(time: number, most: number): Promise<number> {
@@ -62,14 +62,15 @@ export function deadRetention(
   }
 
   return {
-    look(report) {
-      if (retainMs === undefined || isLooking || (sinceLook && sinceLook() < LOOK_INTERVAL_MS)) return;
-      sinceLook = stopwatch();
-      isLooking = true;
+    discardOld(report) {
+      if (retainMs === undefined || isDiscarding || (sinceDiscarding && sinceDiscarding() < DISCARD_INTERVAL_MS))
+        return;
+      sinceDiscarding = stopwatch();
+      isDiscarding = true;
       discardBefore(now() - retainMs, PAGE)
         .catch((error) => report?.('retain', NOT_DISCARDED, error))
         .finally(() => {
-          isLooking = false;
+          isDiscarding = false;
         });
     },
 

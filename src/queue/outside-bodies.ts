@@ -29,13 +29,13 @@ export function outsideBodies(overflow: LimitedOverflow): OutsideBodies {
   /** Bodies that may belong to no job, because a put failed and the engine or the overflow was away, with the keys of their jobs. */
   const undecided = new Map<string, string>();
 
-  /** Deletes a body unless the engine has its job. Resolves to whether it has. */
-  async function deleteUnlessQueued(id: string, key: string, find: EnginePut['find']): Promise<boolean> {
+  /** Deletes a body unless it is that of the job which the engine has. Resolves to the id of that job's body. */
+  async function deleteUnlessQueued(id: string, key: string, find: EnginePut['find']): Promise<string | undefined> {
     if (undecided.size < MOST_UNDECIDED) undecided.set(id, key);
-    const isQueued = (await bodyIdOf(await find?.(key))) === id;
-    if (!isQueued) await overflow.delete(id);
+    const queuedId = await bodyIdOf(await find?.(key));
+    if (queuedId !== id) await overflow.delete(id);
     undecided.delete(id);
-    return isQueued;
+    return queuedId;
   }
 
   /** Decides about some of the bodies of earlier puts. Never rejects. */
@@ -54,13 +54,14 @@ export function outsideBodies(overflow: LimitedOverflow): OutsideBodies {
         answer = await putJob(job);
       } catch (error) {
         // The engine may have the job, where only its answer was lost.
-        if (await deleteUnlessQueued(own.id, key, find).catch(() => false)) return 'queued';
+        const queuedId = await deleteUnlessQueued(own.id, key, find).catch(() => undefined);
+        if (queuedId === own.id) return 'queued';
         throw error;
       }
       if (answer === 'known') {
-        await deleteUnlessQueued(own.id, key, find).catch(() => {});
-        const knownId = await bodyIdOf(await find?.(key));
-        if (knownId !== undefined && (await overflow.get(knownId)) === undefined) throw bodyOfKnownIsGone();
+        const queuedId = await deleteUnlessQueued(own.id, key, find);
+        const isOther = queuedId !== undefined && queuedId !== own.id;
+        if (isOther && (await overflow.get(queuedId)) === undefined) throw bodyOfKnownIsGone();
       }
       void decide(find);
       return answer;

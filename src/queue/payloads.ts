@@ -3,6 +3,7 @@ import { WebhookError } from '../errors.js';
 import type { QueuedDelivery } from '../receiver/queued-delivery.js';
 import { fingerprint } from '../verify/hmac.js';
 import { type BodyCipher, bodyCipher, type EncryptionKey } from './body-cipher.js';
+import type { UnopenedDelivery } from './dead-letters.js';
 import { type LimitedOverflow, limitedOverflow, type Overflow } from './limited-overflow.js';
 import { type EnginePut, outsideBodies } from './outside-bodies.js';
 import {
@@ -37,6 +38,8 @@ export interface Payloads {
   readonly maxBodyBytes: number | undefined;
   /** Puts a delivery. @throws WebhookError `body_unavailable`; what the engine throws */
   put(delivery: QueuedDelivery, engine: EnginePut): Promise<'queued' | 'known'>;
+  /** Resolves to what is missing to read a job, and to undefined where nothing is. */
+  lacks(job: unknown): Promise<UnopenedDelivery['needs']>;
   /** Resolves to a stored job with its exact body. @throws WebhookError `unreadable_job`, `body_unavailable` */
   open(job: unknown): Promise<unknown>;
   /**
@@ -84,6 +87,14 @@ export function createPayloads(options: PayloadOptions, maxJobBytes = Number.POS
       const reference = { id: await newBodyId(job.key), hash: await fingerprint(bytes) };
       const outsideJob = { ...rest, v: 2, overflow: reference } as const;
       return outside.put(withoutHeaders(outsideJob, maxJobBytes), bytes, engine);
+    },
+
+    async lacks(job) {
+      const { encryptedBy, overflow: reference } = asPacked(job) ?? {};
+      if (reference && overflow === undefined) return 'overflow';
+      if (typeof encryptedBy !== 'string') return undefined;
+      if (cipher === undefined) return 'encrypt';
+      return (await cipher.has(encryptedBy)) ? undefined : 'key';
     },
 
     async open(job) {

@@ -80,7 +80,10 @@ export async function openedDelivery(
     return { delivery: asQueued(await payloads.open(job)) };
   } catch (error) {
     const { key, tenant } = asPacked(job) as PackedDelivery;
-    return { delivery: undefined, unopened: { key, tenant: knownText(tenant), why: problemOf(error) } };
+    return {
+      delivery: undefined,
+      unopened: { key, tenant: knownText(tenant), why: problemOf(error), needs: await payloads.lacks(job) },
+    };
   }
 }
 

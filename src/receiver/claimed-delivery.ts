@@ -1,4 +1,5 @@
 import type { Lease } from '../dedupe/lease.js';
+import { purposeKeys } from '../endpoint.js';
 import { WebhookError } from '../errors.js';
 import type { Delivery } from '../verify/verify.js';
 import type { Deadline } from './deadline.js';
@@ -12,13 +13,13 @@ export interface ClaimedDelivery {
   deadline: Deadline;
   /** The name of the endpoint. */
   endpoint: string | undefined;
-  keyFor: HandlerContext['keyFor'];
   /** Called once, when the claim ends. */
   ended?(): void;
 }
 
-/** Returns the context of the handler or the route that works on a delivery. */
-export function contextOf({ delivery, lease, deadline, endpoint, keyFor }: ClaimedDelivery): HandlerContext {
+/** Resolves to the context of the handler or the route that works on a delivery. */
+export async function contextOf({ delivery, lease, deadline, endpoint }: ClaimedDelivery): Promise<HandlerContext> {
+  const keyFor = await purposeKeys(delivery, endpoint);
   return { delivery, signal: deadline.signal(), attempt: lease.attempt, fence: lease.fence, endpoint, keyFor };
 }
 

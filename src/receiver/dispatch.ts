@@ -16,7 +16,7 @@ export async function dispatch(
   background: Background,
 ): Promise<Decision> {
   const { delivery, deadline } = claimed;
-  const ended = runHandler(handler, contextOf(claimed));
+  const ended = runHandler(handler, await contextOf(claimed));
   // Only the handler must meet the deadline: recording its result may take 2 s more, which the service's 20 s allow.
   const inTime = await new Promise<HandlerEnd | undefined>((resolve) => {
     ended.then(resolve);

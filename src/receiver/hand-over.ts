@@ -38,7 +38,10 @@ interface ReceiverOf {
 }
 
 /** Returns a claimed delivery for a middleware, which reports how its response ended. */
-export function handOver(claimed: ClaimedDelivery, { respond, notify, background }: ReceiverOf): BegunDelivery {
+export async function handOver(
+  claimed: ClaimedDelivery,
+  { respond, notify, background }: ReceiverOf,
+): Promise<BegunDelivery> {
   const { delivery, lease, deadline } = claimed;
   let first: ResponseEnd | undefined;
   let resolve: (response: Promise<WebhookResponse>) => void;
@@ -56,7 +59,7 @@ export function handOver(claimed: ClaimedDelivery, { respond, notify, background
 
   return {
     delivery,
-    context: contextOf(claimed),
+    context: await contextOf(claimed),
     settle(ended, error) {
       if (first === undefined) {
         first = ended;

@@ -1,6 +1,5 @@
 import { createBackground } from '../background.js';
 import { type Claim, createDedupe } from '../dedupe/dedupe.js';
-import { purposeKeys } from '../endpoint.js';
 import { isWebhookError, WebhookError } from '../errors.js';
 import { PAYLOAD_VERSION, type WebhookEvent } from '../event.js';
 import { type ReadHeaders, readHeaders } from '../verify/headers.js';
@@ -122,12 +121,11 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       delivery = await verified(request, headers, body, deadline);
       const work = workFor(delivery.event);
       if (work === undefined) return decided({ kind: 'ignored', delivery });
-      const keyFor = await purposeKeys(delivery, endpoint);
       const claim = await claimDelivery(delivery, deadline);
       if (claim.status === 'completed') return decided({ kind: 'duplicate', delivery });
       if (claim.status === 'in_progress') return decided(inProgress(delivery, claim.retryAfterMs));
       health.claimed();
-      return { work, claimed: { delivery, lease: claim.lease, deadline, endpoint, keyFor, ended: health.ended } };
+      return { work, claimed: { delivery, lease: claim.lease, deadline, endpoint, ended: health.ended } };
     } catch (thrown) {
       body?.drain();
       // Once a delivery is verified, an error below 500 can only come from code of the user, such as a key function.

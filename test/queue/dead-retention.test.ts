@@ -39,18 +39,18 @@ describe('the retention of dead letters', () => {
   it('a look discards at most 100, at most once a minute, and reports its error', async () => {
     const { retention, discard, left } = letters(Array(150).fill(1), ['0']);
     const reported = later<unknown>();
-    retention.look((operation, _, error) => reported.resolve([operation, (error as Error).message]));
+    retention.discardOld((operation, _, error) => reported.resolve([operation, (error as Error).message]));
     expect(await reported.promise).toEqual(['retain', 'not 0']);
     expect(left()).toHaveLength(50);
     const calls = discard.mock.calls.length;
-    retention.look();
+    retention.discardOld();
     expect(discard.mock.calls).toHaveLength(calls);
   });
 
   it('nothing is listed without an age', async () => {
     const list = vi.fn();
     const retention = deadRetention({}, { list, discard: vi.fn() });
-    retention.look();
+    retention.discardOld();
     expect(await retention.purge()).toBe(0);
     expect(list).not.toHaveBeenCalled();
   });

@@ -336,7 +336,7 @@ describe.runIf(server)('mysqlStore', () => {
     it('the victim of a deadlock is tried again and gets the right answer', async () => {
       const { store, table } = await storeOf();
       await store.claim(aClaim('k', { leaseMs: 1 }));
-      // With so many rows of its own, the other transaction is the one that a server spares.
+      // With so many rows of its own, the server spares the other transaction.
       await admin.query(`CREATE TABLE ${table}_heavy (id int)`);
       const heavy = `INSERT INTO ${table}_heavy VALUES ${Array.from({ length: 500 }, (_, i) => `(${i})`)}`;
       const other = await openTransaction(heavy, `SELECT * FROM ${table} WHERE \`key\` = 'k' LOCK IN SHARE MODE`);

@@ -175,7 +175,7 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
     },
 
     put(delivery) {
-      retention.look();
+      retention.discardOld();
       return payloads.put(delivery, {
         putJob: (job) => limitedPut(() => put(job)),
         find: (key) => find(jobId(key)),

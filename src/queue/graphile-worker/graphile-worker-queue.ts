@@ -148,7 +148,7 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Graphi
 
     async put(delivery, event) {
       const queueName = order === 'jobId' ? await queueNameOf(delivery, event) : null;
-      retention.look();
+      retention.discardOld();
       return payloads.put(delivery, { putJob: (job) => limitedPut(() => put(job, queueName)), find });
     },
     deadLetters: ({ limit = 100, offset = 0 } = {}) => list({ limit, offset }, payloads),

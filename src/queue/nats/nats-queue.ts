@@ -116,7 +116,7 @@ export function natsQueue(options: NatsQueueOptions): NatsQueue {
     init: target.declare,
 
     put(delivery) {
-      retention.look();
+      retention.discardOld();
       return payloads.put(delivery, {
         putJob: (job) =>
           limitedPut(async () => {
@@ -134,7 +134,12 @@ export function natsQueue(options: NatsQueueOptions): NatsQueue {
     },
 
     work: (workerOptions) =>
-      startNatsWorker(withPayloads(workerOptions, options), { jetstream, target, settings, look: retention.look }),
+      startNatsWorker(withPayloads(workerOptions, options), {
+        jetstream,
+        target,
+        settings,
+        discardOld: retention.discardOld,
+      }),
 
     deadLetters: ({ limit = 100, offset = 0 } = {}) => list({ limit, offset }, payloads),
 

@@ -30,19 +30,19 @@ export interface NatsWorkerOf {
   jetstream: NatsJetStream;
   target: DeliveryStream;
   settings: Backoff & { attempts: number; ackWaitMs: number };
-  look: DeadRetention['look'];
+  discardOld: DeadRetention['discardOld'];
 }
 
 const PULL_EXPIRES_MS = 30_000;
 const PURGE_INTERVAL_MS = 600_000;
-const LOOK_INTERVAL_MS = 60_000;
+const DISCARD_INTERVAL_MS = 60_000;
 const ERROR_PAUSE_MS = 500;
 
 /** @throws WebhookError `invalid_option` */
 export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf): NatsWorker {
   const shell = workerShell<NatsMessage>(options);
   const { concurrency, process, log, running, report } = shell;
-  const { jetstream, target, settings, look } = queue;
+  const { jetstream, target, settings, discardOld } = queue;
   const { stream, jobs, unreadable, dead, starts } = target;
   const { attempts, ackWaitMs } = settings;
   const renewMs = ackWaitMs / 3;
@@ -179,7 +179,7 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
     pauses.count();
     if (running.own().length > 0) void renew();
   });
-  shell.every(LOOK_INTERVAL_MS, () => look(report));
+  shell.every(DISCARD_INTERVAL_MS, () => discardOld(report));
   shell.every(PURGE_INTERVAL_MS, () => {
     target.purge(Date.now()).catch((error) => report('purge', 'Old jobs could not be removed', error));
   });

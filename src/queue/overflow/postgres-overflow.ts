@@ -2,7 +2,7 @@ import { fromBase64, toBase64 } from '../../bytes.js';
 import { initOnce } from '../../init-once.js';
 import { type PostgresClient, queryOf } from '../../stores/postgres/client.js';
 import { textLiteral } from '../../stores/postgres/literals.js';
-import { quotedTable, retrying } from '../../stores/postgres/query.js';
+import { quotedTable, retryingQuery } from '../../stores/postgres/query.js';
 import { updateSchema } from '../../stores/postgres/schema.js';
 import type { Overflow } from '../limited-overflow.js';
 
@@ -21,7 +21,7 @@ export function postgresOverflow(
 ): Overflow {
   const run = queryOf('postgresOverflow', client);
   const table = quotedTable(name);
-  const query = retrying(run);
+  const query = retryingQuery(run);
   const init = initOnce(() => updateSchema(run, table, schemaOf(table)));
   return {
     async put(id, body) {

@@ -164,7 +164,7 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
     },
 
     put(delivery) {
-      retention.look();
+      retention.discardOld();
       return payloads.put(delivery, { putJob: (job) => limitedPut(() => put(job)), find });
     },
 

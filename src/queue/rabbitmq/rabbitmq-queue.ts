@@ -116,7 +116,7 @@ export function rabbitmqQueue(options: RabbitmqQueueOptions): RabbitmqQueue {
     },
 
     put(delivery) {
-      retention.look();
+      retention.discardOld();
       return payloads.put(delivery, {
         putJob: (job) =>
           limitedPut(async () => {
@@ -132,7 +132,7 @@ export function rabbitmqQueue(options: RabbitmqQueueOptions): RabbitmqQueue {
         topology,
         marks,
         attempts,
-        look: retention.look,
+        discardOld: retention.discardOld,
       }),
 
     deadLetters: ({ limit = 100, offset = 0 } = {}) => locked(() => deadQueue.list({ limit, offset })),

@@ -36,12 +36,12 @@ export interface RabbitmqWorkerOf {
   topology: Topology;
   marks: AgeMarks;
   attempts: number;
-  look: DeadRetention['look'];
+  discardOld: DeadRetention['discardOld'];
 }
 
 const RECONNECT_PAUSE_MS = 500;
 const MARKS_INTERVAL_MS = 1_000;
-const LOOK_INTERVAL_MS = 60_000;
+const DISCARD_INTERVAL_MS = 60_000;
 /** How long a job that RabbitMQ has sent may be on its way. */
 const ON_ITS_WAY_MS = 100;
 
@@ -49,7 +49,7 @@ const ON_ITS_WAY_MS = 100;
 export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: RabbitmqWorkerOf): RabbitmqWorker {
   const shell = workerShell<RabbitmqMessage>(options);
   const { concurrency, process, running, report } = shell;
-  const { connection, topology, marks, attempts, look } = queue;
+  const { connection, topology, marks, attempts, discardOld } = queue;
   let hasStopped = false;
   let consumer: { channel: RabbitmqChannel; tag: string } | undefined;
   let retryTimer: ReturnType<typeof setTimeout> | undefined;
@@ -150,7 +150,7 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
   }
 
   start();
-  shell.every(LOOK_INTERVAL_MS, () => look(report));
+  shell.every(DISCARD_INTERVAL_MS, () => discardOld(report));
   shell.every(MARKS_INTERVAL_MS, () => {
     if (consumer) marks.removeTaken().catch(() => {}); // the next call removes them
   });

@@ -200,7 +200,7 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
         wakeWorkers();
         return 'queued';
       };
-      retention.look();
+      retention.discardOld();
       return payloads.put(delivery, { putJob, find });
     },
 
@@ -213,7 +213,7 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
         time,
         init,
         listeners,
-        look: retention.look,
+        discardOld: retention.discardOld,
       }),
 
     jobs: ({ state, eventType, eventId, since, limit = 100, offset = 0 } = {}) =>

@@ -31,7 +31,7 @@ export interface WorkerOf {
   settings: Backoff & { attempts: number; leaseMs: number; retainMs: number; pollMs: number };
   time(): number | null;
   init(): Promise<void>;
-  look: DeadRetention['look'];
+  discardOld: DeadRetention['discardOld'];
   /** Called when a job was put in this process. */
   listeners: Set<() => void>;
 }
@@ -64,7 +64,7 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
   const wake = () => waking.abort();
   const shell = workerShell<Row>(options);
   const { concurrency, process, running, report } = shell;
-  const { db, sql, name, settings, time, init, listeners, look } = queue;
+  const { db, sql, name, settings, time, init, listeners, discardOld } = queue;
   const { attempts, leaseMs, retainMs, pollMs } = settings;
   /** The time of the database when it was last read. The first time counts as one that went back, as it may be. */
   let readAt = Number.POSITIVE_INFINITY;
@@ -79,7 +79,7 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
   });
   shell.every(PURGE_INTERVAL_MS, () => {
     const notRemoved = 'Old jobs could not be removed';
-    look(report);
+    discardOld(report);
     db.purgeInBatches(sql.purge, time, PURGE_ROWS).catch((error) => report('purge', notRemoved, error));
     void safely('unblock', 'Jobs that wait for an earlier one could not be checked', () =>
       db.change(sql.unblockAll, time(), name),

@@ -1,5 +1,5 @@
 import { clientName } from '../named-client.js';
-import { type Query, type Reply, replyOf, retrying } from './query.js';
+import { type Query, type Reply, replyOf, retryingUndone } from './query.js';
 
 /** The pool of the app, under the name of its library. It is never closed, and gets no listener. */
 export interface MysqlClient {
@@ -97,8 +97,8 @@ export function databaseOf(subject: string, client: MysqlClient): Database {
   }
 
   return {
-    query: retrying((statement) => onConnection((connection) => alone(connection, statement))),
-    transaction: (work) => retrying(() => onConnection((connection) => together(connection, work)))(),
+    query: retryingUndone((statement) => onConnection((connection) => alone(connection, statement))),
+    transaction: (work) => retryingUndone(() => onConnection((connection) => together(connection, work)))(),
   };
 }
 

@@ -16,7 +16,7 @@ import {
   type Query,
   quotedTable,
   RECORD_CHANGED,
-  retrying,
+  retryingUndone,
 } from './query.js';
 import { updateSchema } from './schema.js';
 
@@ -64,7 +64,7 @@ export function mysqlInbox<Name extends keyof MysqlInboxClients>(
   const table = quotedTable(options.table ?? 'webhook_inbox');
   const { query: queryOn, methods, transactionMethods = methods } = LIBRARIES[library];
   const run = queryOn(client[library]);
-  const query = retrying(run);
+  const query = retryingUndone(run);
   const sql = inboxStatements(table);
   const keyOf = async (eventId: string, tenant: string | undefined) =>
     textLiteral(await endpointKey(name, eventId, tenant));

@@ -1,5 +1,6 @@
 import { check } from '../../option-checks.js';
-import { sleep } from '../../timers.js';
+import { isDriverError } from '../driver-error.js';
+import { retrying } from '../retrying.js';
 
 /** Runs one statement. */
 export type Query = (statement: string) => Promise<Reply>;
@@ -48,39 +49,18 @@ export const DEADLOCK = 1213;
 export const RECORD_CHANGED = 1020;
 export const LOCK_WAIT_TIMEOUT = 1205;
 
-const MAX_TRIES = 10;
-
-/**
- * Retries what is one transaction after the server has undone it, because it was the victim of a deadlock or has lost a
- * race: these are no answers.
- */
-export function retrying<Values extends unknown[], Result>(
+/** Retries what is one transaction after the server has undone it, because of a deadlock or a lost race. */
+export function retryingUndone<Values extends unknown[], Result>(
   transaction: (...values: Values) => Promise<Result>,
 ): (...values: Values) => Promise<Result> {
-  return async (...values) => {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await transaction(...values);
-      } catch (error) {
-        if (!hasErrorNumber(error, DEADLOCK, RECORD_CHANGED) || tries === MAX_TRIES) throw error;
-        await sleep(Math.random() * 10 * tries);
-      }
-    }
-  };
+  return retrying(transaction, (error) => hasErrorNumber(error, DEADLOCK, RECORD_CHANGED));
 }
 
-/**
- * Returns whether the server answered with one of these numbers. Each ORM wraps the error of the driver in its own way.
- */
+/** Returns whether the server answered with one of these numbers. */
 export function hasErrorNumber(error: unknown, ...numbers: readonly number[]): boolean {
-  const MAX_DEPTH = 5; // an error may be its own cause
-  const search = (value: unknown, depth: number): boolean => {
-    if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return false;
-    const { errno, code, originalCode, cause, original, meta, driverAdapterError } = value as Record<string, unknown>;
-    if ([errno, code, originalCode].some((one) => one != null && numbers.includes(Number(one)))) return true;
-    return [cause, original, meta, driverAdapterError].some((inner) => search(inner, depth + 1));
-  };
-  return search(error, 0);
+  return isDriverError(error, ({ errno, code, originalCode }) =>
+    [errno, code, originalCode].some((one) => one != null && numbers.includes(Number(one))),
+  );
 }
 
 const JOBS = '_jobs';

@@ -1,5 +1,6 @@
 import { unrefTimeout, withTimeout } from '../../timers.js';
 import { hasMethods } from '../named-client.js';
+import { untilEnded } from '../until-ended.js';
 import type { PgClient, PgListener, PostgresClient, PostgresJsClient } from './client.js';
 
 /**
@@ -40,16 +41,18 @@ function probed(open: Open): Listen {
     const arrival = new Promise<true>((resolve) => {
       arrived = () => resolve(true);
     });
-    const end = await open(channel, (text) => {
-      if (text === probe) arrived();
-      else if (!text.startsWith(' ')) notified(text);
-    });
+    const end = await untilEnded(notified, (receive) =>
+      open(channel, (text) => {
+        if (text === probe) arrived();
+        else if (!text.startsWith(' ')) receive(text);
+      }),
+    );
     let works = false;
     try {
       await notify(probe);
       works = await withTimeout(PROBE_MS, () => arrival).catch(() => false);
     } finally {
-      if (!works) end();
+      if (!works) end?.();
     }
     return works ? end : undefined;
   };
@@ -101,13 +104,8 @@ function close(client: PgListener): void {
 /** Listens on the connection that the client keeps for that, opens again when it is lost, and closes when it ends. */
 function openOnPostgresJs(sql: Listener): Open {
   return async (channel, notified) => {
-    let ended = false;
-    const { unlisten } = await sql.listen(channel, (text) => {
-      if (!ended) notified(text); // after a reconnection the client knows the listener under another name
-    });
-    return () => {
-      ended = true;
-      unlisten().catch(() => {});
-    };
+    // After a reconnection the client knows the listener under another name, and goes on calling it.
+    const { unlisten } = await sql.listen(channel, notified);
+    return () => void unlisten().catch(() => {});
   };
 }

@@ -6,7 +6,7 @@ import { clientName, hasMethods } from '../named-client.js';
 import { type InboxClients, type InboxTransaction, LIBRARIES } from './inbox-clients.js';
 import { inboxStatements } from './inbox-statements.js';
 import { textLiteral } from './literals.js';
-import { hasSqlState, type Query, quotedTable, retrying } from './query.js';
+import { hasSqlState, type Query, quotedTable, retryingQuery } from './query.js';
 import { inboxSchema, updateSchema } from './schema.js';
 
 /** Options of {@link postgresInbox}. The table is `name` or `schema.name`. */
@@ -51,7 +51,7 @@ export function postgresInbox<Name extends keyof InboxClients>(
   const { query: queryOn, methods, transactionMethods = methods } = LIBRARIES[library];
   const isTransaction = (tx: unknown) => hasMethods(tx, transactionMethods);
   const run = queryOn(client[library]);
-  const query = retrying(run);
+  const query = retryingQuery(run);
   const sql = inboxStatements(table);
   const keyOf = async (eventId: string, tenant: string | undefined) =>
     textLiteral(await endpointKey(name, eventId, tenant));

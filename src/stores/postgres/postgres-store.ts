@@ -5,7 +5,7 @@ import { type PostgresClient, queryOf } from './client.js';
 import { jobsInPostgres } from './job-records.js';
 import { listenOf } from './listen.js';
 import { intervalLiteral, textLiteral } from './literals.js';
-import { quotedTable, retrying } from './query.js';
+import { quotedTable, retryingQuery } from './query.js';
 import { storeSchema, updateSchema } from './schema.js';
 import { storeStatements } from './store-statements.js';
 
@@ -39,7 +39,7 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
   const run = queryOf('postgresStore', client);
   // The limit is a statement of its own, because it must apply before the next one locks the table. Both are in one
   // string, so they are one round trip and one transaction, which ends the setting.
-  const query = retrying((statement) => run(`SET LOCAL lock_timeout = '${waitMs}ms'; ${statement}`));
+  const query = retryingQuery((statement) => run(`SET LOCAL lock_timeout = '${waitMs}ms'; ${statement}`));
   const sql = storeStatements(table);
 
   return {

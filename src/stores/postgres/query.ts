@@ -1,5 +1,6 @@
 import { check } from '../../option-checks.js';
-import { sleep } from '../../timers.js';
+import { isDriverError } from '../driver-error.js';
+import { retrying } from '../retrying.js';
 
 /** Runs one statement, or two in one string, and returns the rows of the last one: the values in column order. */
 export type Query = (statement: string) => Promise<(string | null)[][]>;
@@ -10,37 +11,19 @@ export function valuesOf(rows: readonly unknown[]): (string | null)[][] {
 }
 
 const SERIALIZATION_FAILURE = '40001';
-const MAX_TRIES = 10;
-
 /**
  * Runs statements that are a transaction each, and retries one after a serialization failure: where the default of the
  * database is REPEATABLE READ or SERIALIZABLE, that is how a lost race is reported.
  */
-export function retrying(query: Query): Query {
-  return async (statement) => {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await query(statement);
-      } catch (error) {
-        if (!hasSqlState(error, SERIALIZATION_FAILURE) || tries === MAX_TRIES) throw error;
-        await sleep(Math.random() * 10 * tries);
-      }
-    }
-  };
+export function retryingQuery(query: Query): Query {
+  return retrying(query, (error) => hasSqlState(error, SERIALIZATION_FAILURE));
 }
 
-/**
- * Returns whether PostgreSQL answered with one of these codes. Each ORM wraps the error of the driver in its own way.
- */
+/** Returns whether PostgreSQL answered with one of these codes. */
 export function hasSqlState(error: unknown, ...states: readonly string[]): boolean {
-  const MAX_DEPTH = 5; // an error may be its own cause
-  const search = (value: unknown, depth: number): boolean => {
-    if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return false;
-    const { code, originalCode, cause, original, meta, driverAdapterError } = value as Record<string, unknown>;
-    if ([code, originalCode].some((one) => states.includes(one as string))) return true;
-    return [cause, original, meta, driverAdapterError].some((inner) => search(inner, depth + 1));
-  };
-  return search(error, 0);
+  return isDriverError(error, ({ code, originalCode }) =>
+    [code, originalCode].some((one) => states.includes(one as string)),
+  );
 }
 
 /** The length of a name that leaves room for those of its indexes. */

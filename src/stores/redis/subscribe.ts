@@ -1,4 +1,5 @@
 import { withTimeout } from '../../timers.js';
+import { untilEnded } from '../until-ended.js';
 import type { IoredisSubscriber, NodeRedisSubscriber, RedisClient } from './client.js';
 
 /** How long the first subscription may take. */
@@ -13,19 +14,7 @@ export async function subscribe(
   channel: string,
   received: (message: string) => void,
 ): Promise<(() => void) | undefined> {
-  let isOver = false;
-  // A message may be on its way while the duplicate is closed.
-  const receive = (message: string) => {
-    if (!isOver) received(message);
-  };
-  const close = await openDuplicate(client, channel, receive);
-  return (
-    close &&
-    (() => {
-      isOver = true;
-      close();
-    })
-  );
+  return untilEnded(received, (receive) => openDuplicate(client, channel, receive));
 }
 
 async function openDuplicate(

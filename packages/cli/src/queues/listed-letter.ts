@@ -87,7 +87,7 @@ export function listedLetter({ delivery, unopened, ...stored }: StoredJob, { red
     tenant: text(delivery ? delivery.tenant : unopened?.tenant) ?? (unopened && tenantInKey(key)),
     type: text(event['type']) ?? eventType,
     ...{ key, body, bytes: body?.length, delivery: delivery && withoutBody(delivery) },
-    notShown: unopened && whyNotShown(unopened.why),
+    notShown: unopened && whyNotShown(unopened),
   };
   return redact === undefined ? letter : redactLetter(letter, redact);
 }

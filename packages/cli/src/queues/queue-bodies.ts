@@ -4,7 +4,7 @@ import { Failure, isLibraryError, reasonOf } from '../failure.js';
 import { isSource, readVariable, SOURCES } from '../secrets.js';
 import type { Session } from '../session.js';
 import { loadOverflow } from './overflow-module.js';
-import { whyNotShown } from './unopened-letter.js';
+import { NEEDS_OVERFLOW } from './unopened-letter.js';
 
 const KEYS = 'WEBHOOK_QUEUE_KEYS';
 export const USUAL_KEYS = `env:${KEYS}`;
@@ -81,8 +81,7 @@ function isKey(key: string): boolean {
 export function bodyFailure(error: unknown): unknown {
   if (!isLibraryError(error)) return error;
   const { code, problem, cause } = error;
-  const says = whyNotShown(problem);
-  if (code === 'invalid_option' && says !== problem) return new Failure('usage', says);
+  if (code === 'invalid_option') return new Failure('usage', NEEDS_OVERFLOW); // of a discard: it needs no other option
   if (code !== 'body_unavailable') return error;
   return new Failure('file', cause === undefined ? problem : `${problem} ${reasonOf(cause)}`);
 }

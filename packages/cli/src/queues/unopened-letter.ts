@@ -1,3 +1,5 @@
+import type { UnopenedDelivery } from 'service-webhooks/queue';
+
 /** The keys of queues: the name of the endpoint, the tenant where there is one, and the id of the event. */
 const KEY = /^[^:]+:(?:tenant=([^:]+):)?(evt_.+)$/s;
 
@@ -11,22 +13,16 @@ export function tenantInKey(key: string | undefined): string | undefined {
   return KEY.exec(key ?? '')?.[1];
 }
 
-/** What the library says where an option is missing, and what the option of the command line is. */
-const MISSING: readonly [says: RegExp, notShown: string][] = [
-  [/ encrypted, and encrypt is not set/, 'The body is encrypted: pass --decrypt.'],
-  [/ overflow is not set/, 'The body is kept outside of the queue: pass --overflow.'],
-  [
-    / is not in encrypt\b/,
-    'The body is encrypted with a key that --decrypt does not have: add that key to its source.',
-  ],
-];
+/** What the option of the command line is, by what a queue lacks. */
+const NOT_SHOWN: { readonly [needs in NonNullable<UnopenedDelivery['needs']>]: string } = {
+  encrypt: 'The body is encrypted: pass --decrypt.',
+  overflow: 'The body is kept outside of the queue: pass --overflow.',
+  key: 'The body is encrypted with a key that --decrypt does not have: add that key to its source.',
+};
+
+export const NEEDS_OVERFLOW = NOT_SHOWN.overflow;
 
 /** Returns why a body is not shown, and which option shows it. */
-export function whyNotShown(why: string): string {
-  return MISSING.find(([says]) => says.test(why))?.[1] ?? why;
-}
-
-/** Whether the body of a job is kept outside of the queue, where the command line does not reach it. */
-export function isOutOfReach(notShown: string | undefined): boolean {
-  return notShown === MISSING[1]?.[1];
+export function whyNotShown({ needs, why }: UnopenedDelivery): string {
+  return needs === undefined ? why : NOT_SHOWN[needs];
 }

@@ -9,7 +9,7 @@ import {
   withFilterOptions,
 } from '../../queues/letter-selection.js';
 import { withQueue, withShownQueueOptions } from '../../queues/queue-options.js';
-import { isOutOfReach } from '../../queues/unopened-letter.js';
+import { NEEDS_OVERFLOW } from '../../queues/unopened-letter.js';
 import type { Session } from '../../session.js';
 import { changeLetters, type LetterChange } from './change-letters.js';
 import { MOST_HELD } from './summaries.js';
@@ -57,7 +57,7 @@ export function discardCommand(session: Session) {
         run: ({ queue }, id) => queue.discard(id),
         overMs: 0,
         asks: ids.length === 0 && yes !== true,
-        refuses: ({ notShown }) => (isOutOfReach(notShown) ? notShown : undefined),
+        refuses: ({ notShown }) => (notShown === NEEDS_OVERFLOW ? notShown : undefined),
       }),
     );
 }

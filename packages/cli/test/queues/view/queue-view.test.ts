@@ -1,4 +1,4 @@
-import type { FollowedState } from 'service-webhooks/queue';
+import type { FollowedState, UnopenedDelivery } from 'service-webhooks/queue';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { aQueued } from '../../../../../test/queue/queued.js';
 import { later } from '../../../../../test/support/deliveries.js';
@@ -96,9 +96,10 @@ describe('the list of dead letters', () => {
   });
 
   it('a letter whose body is not read has its event, its tenant and why, and a redacted field is nowhere', async () => {
-    const unopened = {
+    const unopened: UnopenedDelivery = {
       key: 'clips:tenant=acme:evt_1',
       why: 'The body of the job is encrypted, and encrypt is not set.',
+      needs: 'encrypt',
     };
     const body = JSON.stringify({ id: 'evt_2', type: 'stt.failed', data: { email: 'bob@example.com' } });
     const delivery = { ...aQueued({ eventId: 'evt_2' }), body: Buffer.from(body).toString('base64') };
