@@ -1,8 +1,8 @@
 import { type MysqlInbox, mysqlInbox } from 'service-webhooks/stores/mysql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { LIBRARIES } from '../../src/stores/mysql/inbox-clients.js';
 import { type Connected, isInstalled } from '../integration/orms/libraries.js';
-import { poolOf, startMysql } from '../support/mysql.js';
+import { poolOf, startMysql, untilBlocked } from '../support/mysql.js';
 import { mysqlLibraries } from './inbox-databases.js';
 import { deliveryOf } from './requests.js';
 
@@ -18,7 +18,7 @@ describe.runIf(mysqlLibraries.length === 0)('the libraries of inboxes', () => {
 
 // What mysqlInbox has in common with postgresInbox is in inbox-libraries.test.ts.
 describe.runIf(server).each(mysqlLibraries)('mysqlInbox in transactions of %s after a deadlock', (name, connect) => {
-  const { url = '', admin = poolOf('mysql://127.0.0.1'), database = '' } = server ?? {};
+  const { url = '', admin = poolOf('mysql://127.0.0.1') } = server ?? {};
   const options = { name: 'clips', table: `inbox_${name.toLowerCase().replaceAll(/\W/g, '_')}` };
   let library: Connected;
   let inbox: MysqlInbox<never>;
@@ -36,8 +36,10 @@ describe.runIf(server).each(mysqlLibraries)('mysqlInbox in transactions of %s af
   const column = async (sql: string) => (await admin.query({ sql, rowsAsArray: true }))[0] as unknown[];
 
   it('the delivery is in progress, and nothing of the transaction is committed', async () => {
-    const rivals = mysqlInbox({ mysql2: admin }, options);
-    const rival = await admin.getConnection();
+    const pool = poolOf(url);
+    onTestFinished(() => pool.end());
+    const rivals = mysqlInbox({ mysql2: pool }, options);
+    const rival = await pool.getConnection();
     await rival.beginTransaction();
     // The server ends the transaction that has written less.
     for (let i = 0; i < 50; i += 1) await rival.query('INSERT INTO clips VALUES (?)', [`rival ${i}`]);
@@ -48,9 +50,7 @@ describe.runIf(server).each(mysqlLibraries)('mysqlInbox in transactions of %s af
       .transaction(async (tx) => {
         await library.insert(tx, 'held');
         const attempt = inbox.once(tx, deliveryOf('evt_1'), expect.fail);
-        const running = `SELECT ID FROM information_schema.PROCESSLIST
-          WHERE DB = '${database}' AND INFO LIKE 'INSERT INTO \`inbox%'`;
-        await expect.poll(() => column(running)).not.toEqual([]);
+        await untilBlocked(admin);
         const held = rival.query("INSERT INTO clips VALUES ('held')");
         outcomes.push(await attempt.catch((error: { code?: string }) => error.code));
         // A handler that goes on all the same.
@@ -65,7 +65,6 @@ describe.runIf(server).each(mysqlLibraries)('mysqlInbox in transactions of %s af
       .catch(() => {}); // Sequelize refuses the commit
     await ended;
     await rival.rollback();
-    rival.release();
     expect(outcomes).toEqual(['delivery_in_progress', 'refused']);
     expect(await column('SELECT id FROM clips')).toEqual([]);
 

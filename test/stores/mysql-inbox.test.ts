@@ -4,7 +4,7 @@ import type { Delivery, WebhookError } from 'service-webhooks';
 import { type Mysql2Transaction, type MysqlInbox, mysqlInbox } from 'service-webhooks/stores/mysql';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { aReceiver, aRequest, rejection } from '../support/deliveries.js';
-import { poolOf, startMysql } from '../support/mysql.js';
+import { poolOf, startMysql, untilBlocked } from '../support/mysql.js';
 import { buildProgram } from '../support/processes.js';
 import type { Task } from './mysql-inbox-process.js';
 import { deliveryOf, itRefuses, wrongInboxOptions } from './requests.js';
@@ -140,18 +140,12 @@ describe.runIf(server)('mysqlInbox', () => {
     await patient.once(first, deliveryOf('evt_1'), () => write(first));
     const second = await begin();
     const waiting = patient.once(second, deliveryOf('evt_1'), () => write(second));
-    await untilBlocked();
+    await untilBlocked(admin);
     await first.query(end);
     expect(await waiting).toMatchObject(result);
     await second.query('COMMIT');
     expect(await written()).toEqual(['a']);
   });
-
-  /** Waits until a statement that waits for a lock has been sent. The list of lock waits is a cache in MariaDB. */
-  async function untilBlocked(statement = 'INSERT INTO `inbox`%'): Promise<void> {
-    const running = `SELECT ID FROM information_schema.PROCESSLIST WHERE DB = '${database}' AND INFO LIKE ${admin.escape(statement)}`;
-    await expect.poll(() => column(running)).not.toEqual([]);
-  }
 
   it('a transaction goes on after a duplicate was refused while that of the first was open', async () => {
     const first = await begin();
@@ -194,7 +188,7 @@ describe.runIf(server)('mysqlInbox', () => {
     if (isInWork) await write(rival, 'wanted');
     else await inbox.once(rival, deliveryOf('evt_1'), () => {});
     const refused = statement().catch((error: unknown) => error);
-    await untilBlocked(isInWork ? "%VALUES ('wanted')" : undefined);
+    await untilBlocked(admin);
     await rival.query("INSERT INTO effects VALUES ('held') ON DUPLICATE KEY UPDATE id = 'held'").catch(() => {});
     await rival.query('ROLLBACK');
     return (await refused) as WebhookError;

@@ -3,7 +3,7 @@ import type { DedupeStore } from 'service-webhooks';
 import { type Mysql2Connection, type MysqlClient, mysqlStore } from 'service-webhooks/stores/mysql';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { rejection } from '../support/deliveries.js';
-import { isolation, killConnections, poolOf, startMysql, startPrivateMysql } from '../support/mysql.js';
+import { isolation, killConnections, poolOf, startMysql, startPrivateMysql, untilBlocked } from '../support/mysql.js';
 import { PATIENTLY } from '../support/patiently.js';
 import { startProxyOf } from '../support/tcp-proxy.js';
 import { expectEveryAnswer, expectRefusals } from './every-answer.js';
@@ -41,25 +41,13 @@ describe.runIf(server)('mysqlStore', () => {
     return `${database}.t${tables}`;
   }
 
-  /** A transaction that holds what its statements have locked until it is ended. */
+  /** A transaction that holds what its statements have locked until it is ended, at the latest with the test. */
   async function openTransaction(...statements: string[]): Promise<PoolConnection> {
-    const connection = await admin.getConnection();
+    const connection = await open({ connectionLimit: 1 }).getConnection();
     await connection.query('START TRANSACTION');
     for (const statement of statements) await connection.query(statement);
     return connection;
   }
-
-  async function endTransaction(connection: PoolConnection): Promise<void> {
-    await connection.query('ROLLBACK');
-    connection.release();
-  }
-
-  /** Waits until another connection waits for a lock of InnoDB. */
-  const untilBlocked = () =>
-    vi.waitFor(async () => {
-      const blocked = `SELECT trx_id FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE ?`;
-      expect(await rows(blocked, [`%\`${database}\`%`])).toHaveLength(1);
-    }, PATIENTLY);
 
   /** A store on tables of this database, as a user with these rights alone. */
   async function storeOfUser(table: string, rights: string) {
@@ -329,7 +317,7 @@ describe.runIf(server)('mysqlStore', () => {
         ended.map(() => ({ status: 'rejected', reason: expect.objectContaining({ errno: 1205 }) })),
       );
       expect(await store.inspect?.('locked')).toMatchObject({ state: 'in_progress' });
-      await endTransaction(other);
+      await other.query('ROLLBACK');
       expect(await store.complete(ref, request)).toBe('ok');
     });
 
@@ -341,10 +329,9 @@ describe.runIf(server)('mysqlStore', () => {
       const heavy = `INSERT INTO ${table}_heavy VALUES ${Array.from({ length: 500 }, (_, i) => `(${i})`)}`;
       const other = await openTransaction(heavy, `SELECT * FROM ${table} WHERE \`key\` = 'k' LOCK IN SHARE MODE`);
       const claiming = store.claim(aClaim('k'));
-      await untilBlocked();
+      await untilBlocked(admin);
       await other.query(`UPDATE ${table} SET attempt = 7 WHERE \`key\` = 'k'`);
       await other.query('COMMIT');
-      other.release();
       expect(await claiming).toMatchObject({ status: 'acquired', attempt: 8 });
     });
 
@@ -356,10 +343,10 @@ describe.runIf(server)('mysqlStore', () => {
       const other = await openTransaction(`SELECT * FROM ${table} FOR UPDATE`);
       const releasing = store.release({ ...request, fence: 1 });
       const refused = expect(releasing).rejects.toThrow();
-      await untilBlocked();
+      await untilBlocked(admin, 'UPDATE');
       await killConnections(admin, pool);
       await refused;
-      await endTransaction(other);
+      await other.query('ROLLBACK');
       expect(await store.release({ ...request, fence: 1 })).toBe('ok');
     });
 
@@ -369,8 +356,8 @@ describe.runIf(server)('mysqlStore', () => {
         `INSERT INTO ${table} VALUES ('new', 'completed', NULL, 1, 1, NULL, 'f', NULL, 9000000000000000)`,
       );
       const claiming = store.claim(aClaim('new'));
-      await untilBlocked();
-      await endTransaction(other);
+      await untilBlocked(admin);
+      await other.query('ROLLBACK');
       expect(await claiming).toMatchObject({ status: 'acquired', attempt: 1 });
     });
   });
@@ -440,7 +427,7 @@ describe.runIf(server)('mysqlStore', () => {
       await insertCompleted(table, 3, 1);
       const other = await openTransaction(`SELECT * FROM ${table} ORDER BY \`key\` LIMIT 1 FOR UPDATE`);
       expect(await store.purgeExpired?.({ limit: 10 })).toBe(2);
-      await endTransaction(other);
+      await other.query('ROLLBACK');
       expect(await store.purgeExpired?.({ limit: 10 })).toBe(1);
     });
 
@@ -470,7 +457,7 @@ describe.runIf(server)('mysqlStore', () => {
         const { purgeExpired } = (suffix === '' ? purging : purging.jobs) as Required<DedupeStore>;
         expect(await purgeExpired({ limit: 1_000 })).toBe(300);
         expect(free).toEqual([4, 4]); // a batch of 250, and the rest
-        await endTransaction(other);
+        await other.query('ROLLBACK');
       },
     );
 

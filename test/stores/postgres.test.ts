@@ -47,17 +47,14 @@ describe.runIf(server)('postgresStore', () => {
     return `${schema}.t${tables}`;
   }
 
-  /** A transaction that somebody forgot to end. */
-  async function openTransaction(statement: string): Promise<pg.PoolClient> {
-    const client = await admin.connect();
+  /** A transaction that holds what its statement has locked until it is ended, at the latest with the test. */
+  async function openTransaction(statement: string): Promise<pg.Client> {
+    const client = new pg.Client(url);
+    onTestFinished(() => client.end());
+    await client.connect();
     await client.query('BEGIN');
     await client.query(statement);
     return client;
-  }
-
-  async function endTransaction(client: pg.PoolClient): Promise<void> {
-    await client.query('ROLLBACK');
-    client.release();
   }
 
   /** A store on a table that is there, as a role without the right to create or change one. */
@@ -287,7 +284,7 @@ describe.runIf(server)('postgresStore', () => {
           const other = await openTransaction(lock);
           for (const call of calls) await expect(call()).rejects.toMatchObject({ code: '55P03' });
           expect(await blockedBackends(table)).toBe(0);
-          await endTransaction(other);
+          await other.query('ROLLBACK');
         }
         expect(await store.complete(ref, request)).toBe('ok');
       },
@@ -305,7 +302,6 @@ describe.runIf(server)('postgresStore', () => {
       const hasExpired = `SELECT FROM ${table} WHERE expires_at < clock_timestamp()`;
       while ((await rows(hasExpired)).length === 0);
       await rival.query('COMMIT');
-      rival.release();
       expect(await releasing).toBe('lost');
     });
 
@@ -317,7 +313,7 @@ describe.runIf(server)('postgresStore', () => {
       const ref = { ...aClaim('new'), fence: 1 };
       await expect(store.claim(ref)).rejects.toMatchObject({ code: '55P03' });
       await expect(store.complete(ref, ref)).rejects.toMatchObject({ code: '55P03' });
-      await endTransaction(other);
+      await other.query('ROLLBACK');
       expect(await store.claim(ref)).toMatchObject({ status: 'acquired', attempt: 1 });
     });
 
@@ -330,7 +326,7 @@ describe.runIf(server)('postgresStore', () => {
       const other = await openTransaction(`SELECT FROM ${table} FOR UPDATE`);
       expect(await store.claim(aClaim('held'))).toMatchObject({ status: 'in_progress' });
       expect(await store.claim(aClaim('done'))).toMatchObject({ status: 'completed' });
-      await endTransaction(other);
+      await other.query('ROLLBACK');
     });
 
     const blockedBackends = async (table: string) =>
@@ -442,7 +438,7 @@ describe.runIf(server)('postgresStore', () => {
       await insertCompleted(table, 3, 'now()');
       const other = await openTransaction(`SELECT FROM ${table} LIMIT 1 FOR UPDATE`);
       expect(await store.purgeExpired?.({ limit: 10 })).toBe(2);
-      await endTransaction(other);
+      await other.query('ROLLBACK');
       expect(await store.purgeExpired?.({ limit: 10 })).toBe(1);
     });
   });

@@ -2,7 +2,9 @@ import { execFileSync, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import mysql from 'mysql2/promise';
+import { expect, vi } from 'vitest';
 import { missing } from '../integration/file-of.js';
+import { PATIENTLY } from './patiently.js';
 import {
   endServer,
   findProgram,
@@ -80,6 +82,19 @@ export function poolOf(url: string, options: mysql.PoolOptions = {}, session: re
 }
 
 export const isolation = (level: string) => `SET SESSION TRANSACTION ISOLATION LEVEL ${level}`;
+
+/**
+ * Waits until the server has begun a statement of another connection to the database of this pool, which a lock keeps from
+ * ending. The server's own list of such statements is a cache, and stays as it is while it is read too often.
+ */
+export const untilBlocked = (admin: mysql.Pool, verb: 'INSERT' | 'UPDATE' = 'INSERT'): Promise<void> =>
+  vi.waitFor(async () => {
+    const [begun] = await admin.query<mysql.RowDataPacket[]>(
+      'SELECT id FROM information_schema.PROCESSLIST WHERE db = DATABASE() AND info LIKE ?',
+      [`${verb} %`],
+    );
+    expect(begun).toHaveLength(1);
+  }, PATIENTLY);
 
 /** Ends the connections of a pool, as an operator does. */
 export async function killConnections(admin: mysql.Pool, pool: mysql.Pool): Promise<void> {
