@@ -11,7 +11,6 @@ export type {
   UnopenedDelivery,
 } from './dead-letters.js';
 export { jobReader, type ReadJob } from './job-reader.js';
-export type { Overflow } from './limited-overflow.js';
 export type { EnginePut } from './outside-bodies.js';
 export type { OverflowReference, PackedDelivery, QueueJob } from './packed-delivery.js';
 export { createPayloads, type PayloadOptions, type Payloads } from './payloads.js';

@@ -18,8 +18,8 @@ export interface ReadJob {
  *
  * @throws WebhookError `invalid_option`
  * @example
- * const read = jobReader({ encrypt: keys });
- * const { delivery, unopened } = await read(job.data);
+ * const read = jobReader({ encrypt: process.env['QUEUE_KEY'] });
+ * const { delivery, unopened } = await read(job);
  */
 export function jobReader(options: PayloadOptions = {}): (job: unknown) => Promise<ReadJob> {
   checkObject('options', options);

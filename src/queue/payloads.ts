@@ -64,8 +64,12 @@ const CIPHER_BYTES = 28;
  * @param maxJobBytes The largest job that the engine takes, as JSON, in bytes. Default: no limit.
  * @throws WebhookError `invalid_option`
  * @example
- * const payloads = createPayloads({ overflow, encrypt: key }, 1_048_576);
- * const put = (delivery) => payloads.put(delivery, { putJob: async (job) => (await send(JSON.stringify(job)), 'queued') });
+ * const payloads = createPayloads({ encrypt: process.env['QUEUE_KEY'] }, 1_048_576);
+ * const queue: DeliveryQueue = {
+ *   name: 'clips',
+ *   maxBodyBytes: payloads.maxBodyBytes,
+ *   put: (delivery) => payloads.put(delivery, { putJob: send }),
+ * };
  */
 export function createPayloads(options: PayloadOptions, maxJobBytes = Number.POSITIVE_INFINITY): Payloads {
   const cipher = options.encrypt === undefined ? undefined : bodyCipher(options.encrypt);

@@ -19,6 +19,8 @@ export const EVERYWHERE = `
     const boss: import('pg-boss');
     const z: typeof import('zod');
     const schemas: { 'stt.completed': import('zod').ZodObject<{ text: import('zod').ZodString }> };
+    const mailer: { send(message: string, options: { idempotencyKey: string }): Promise<void> };
+    const context: import('service-webhooks').HandlerContext;
     const vault: { write(name: string, value: string): Promise<void> };
     const notices: { inc(labels: object): void }, requests: { inc(labels: object): void };
     const serve: AdapterSuiteOptions['serve'];
@@ -35,6 +37,12 @@ const EXPRESS =
   "import express from 'express'; import { webhookHandler } from 'service-webhooks/express'; const app = express();";
 const CONNECT = `import type { IncomingMessage, ServerResponse } from 'node:http';
   declare const app: { use(path: string, ...handlers: ((req: IncomingMessage, res: ServerResponse, next: () => void) => unknown)[]): void };`;
+
+/** A database and a table of Drizzle, which is not installed here. */
+const drizzleOf = (store: string) => `
+    type Db = import('service-webhooks/stores/${store}').DrizzleClient;
+    declare const clips: object;
+    declare const db: Db & { transaction<T>(run: (tx: Db & { insert(table: object): { values(row: object): void } }) => T): T };`;
 
 /** What stands above the examples of one module: the imports of its framework, and an app. */
 export const BY_MODULE: Readonly<Record<string, string>> = {
@@ -53,6 +61,7 @@ export const BY_MODULE: Readonly<Record<string, string>> = {
   'service-webhooks/node': `import { createServer } from 'node:http'; ${CONNECT}`,
   'service-webhooks/client': "import { writeFile } from 'node:fs/promises';",
   'service-webhooks/otel': `${EXPRESS} import { createJobs } from 'service-webhooks/jobs'; import { Queue, Worker } from 'bullmq'; const connection = {};`,
+  'service-webhooks/queue': 'declare function send(job: object): Promise<"queued" | "known">;',
   'service-webhooks/queue/bullmq': `${EXPRESS} import { Queue, Worker } from 'bullmq'; const connection = {};`,
   'service-webhooks/queue/graphile-worker': `${EXPRESS} import { run } from 'graphile-worker'; import pg from 'pg';
     const pool = new pg.Pool();`,
@@ -60,6 +69,11 @@ export const BY_MODULE: Readonly<Record<string, string>> = {
   'service-webhooks/queue/rabbitmq': `${EXPRESS} import amqp from 'amqplib';`,
   'service-webhooks/queue/nats': `${EXPRESS} import { jetstream } from '@nats-io/jetstream'; import { connect } from '@nats-io/transport-node'; declare const servers: string;`,
   'service-webhooks/queue/cloudflare': `import { createReceiver } from 'service-webhooks'; import { d1Store, type D1Database } from 'service-webhooks/stores/d1'; import type { CloudflareBatch, CloudflareQueueBinding } from 'service-webhooks/queue/cloudflare'; declare const env: Env; interface Env { DB: D1Database; QUEUE: CloudflareQueueBinding; DEAD: CloudflareQueueBinding }`,
+  'service-webhooks/queue/overflow': `import { Queue } from 'bullmq'; import pg from 'pg'; const connection = {};
+    import { type CloudflareQueueBinding, cloudflareQueue } from 'service-webhooks/queue/cloudflare';
+    import { type R2Bucket } from 'service-webhooks/queue/overflow'; import { sqliteQueue } from 'service-webhooks/queue/sqlite';
+    declare const env: { QUEUE: CloudflareQueueBinding; BUCKET: R2Bucket }; const pool = new pg.Pool();
+    declare const db: import('service-webhooks/stores/sqlite').SqliteDatabase, bodies: typeof db;`,
   'service-webhooks/queue/sqlite': `${EXPRESS}
     declare const DatabaseSync: new (path: string) => import('service-webhooks/stores/sqlite').SqliteDatabase;`,
   'service-webhooks/stores/d1': "declare const env: { DB: import('@cloudflare/workers-types').D1Database };",
@@ -67,11 +81,12 @@ export const BY_MODULE: Readonly<Record<string, string>> = {
     "declare const env: { DEDUPE: import('@cloudflare/workers-types').DurableObjectNamespace };",
   'service-webhooks/stores/dynamodb': `import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
     declare const client: DynamoDBClient;`,
+  'service-webhooks/stores/mysql': `import { createPool, type Pool } from 'mysql2/promise';
+    declare const pool: Pool;
+    ${drizzleOf('mysql')}`,
   'service-webhooks/stores/postgres': `import { Pool } from 'pg';
     declare const pool: Pool;
-    type Db = import('service-webhooks/stores/postgres').DrizzleClient;
-    declare const clips: object;
-    declare const db: Db & { transaction<T>(run: (tx: Db & { insert(table: object): { values(row: object): void } }) => T): T };`,
+    ${drizzleOf('postgres')}`,
   'service-webhooks/stores/redis': "import { Redis } from 'ioredis';",
   'service-webhooks/stores/sqlite': `
     declare const db: import('service-webhooks/stores/sqlite').SqliteDatabase;

@@ -13,6 +13,7 @@ import type { Overflow } from '../limited-overflow.js';
  * @param options `table`: the table, `name` or `schema.name`. Default: `'webhook_overflow'`.
  * @throws WebhookError `invalid_option`
  * @example
+ * const queue = new Queue('webhooks', { connection });
  * bullmqQueue({ queue, overflow: postgresOverflow({ pg: pool }) });
  */
 export function postgresOverflow(

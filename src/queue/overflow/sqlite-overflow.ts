@@ -14,7 +14,7 @@ const VERSION = 1;
  * @param options `table`: the table. Default: `'webhook_overflow'`. Letters, digits and `_`.
  * @throws WebhookError `invalid_option`
  * @example
- * sqliteQueue({ nodeSqlite: db }, { name: 'clips', overflow: sqliteOverflow({ nodeSqlite: new DatabaseSync('bodies.db') }) });
+ * sqliteQueue({ nodeSqlite: db }, { name: 'clips', overflow: sqliteOverflow({ nodeSqlite: bodies }) });
  */
 export function sqliteOverflow(
   client: SqliteClient,

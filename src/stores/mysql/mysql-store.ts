@@ -29,7 +29,7 @@ const [MAX_KEY, MAX_TEXT] = [255, 65_535];
  *
  * @throws WebhookError `invalid_option`
  * @example
- * const store = mysqlStore({ mysql2: createPool(process.env.DATABASE_URL) });
+ * const store = mysqlStore({ mysql2: createPool('mysql://user@localhost/app') });
  * createReceiver({ secret, on, dedupe: { store, name: 'clips' } });
  */
 export function mysqlStore(client: MysqlClient, options: MysqlStoreOptions = {}): DedupeStore {

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Overflow } from 'service-webhooks/queue';
+import type { Overflow } from 'service-webhooks/queue/overflow';
 import { Failure, fileFailure, reasonOf } from '../failure.js';
 
 const METHODS = ['put', 'get', 'delete'] as const;

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Overflow } from 'service-webhooks/queue';
+import type { Overflow } from 'service-webhooks/queue/overflow';
 
 /** A module of a user's: bodies in files of the folder that it is in. */
 const MODULE = `

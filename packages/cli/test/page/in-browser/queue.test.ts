@@ -36,7 +36,8 @@ describe.skipIf(chromium === undefined)('the view of a queue', () => {
   });
 
   it('a letter whose body is not read has its event, and says what to pass in the place of the body', async () => {
-    const unopened = { key: 'clips:evt_1', why: 'The body of the job is encrypted, and encrypt is not set.' };
+    const why = 'The body of the job is encrypted, and encrypt is not set.';
+    const unopened = { key: 'clips:evt_1', why, needs: 'encrypt' as const };
     const { page } = await open(memoryQueue([{ ...aLetter(1, { unopened }), delivery: undefined }]));
     await group(page, 'no clip').click();
     await expect.poll(() => letters(page).first().innerText()).toMatch(/body not shown[\s\S]*evt_1/);
