@@ -28,7 +28,11 @@ interface PreparedKey {
 }
 
 /** @throws WebhookError `invalid_option` */
-export function bodyCipher(encrypt: EncryptionKey | readonly EncryptionKey[]): BodyCipher {
+export function bodyCipher(encrypt: EncryptionKey | readonly EncryptionKey[] | undefined): BodyCipher {
+  check(
+    encrypt !== undefined,
+    'encrypt is undefined: set the variable of its key, or leave encrypt out for bodies without encryption',
+  );
   const given = Array.isArray(encrypt) ? (encrypt as readonly EncryptionKey[]) : [encrypt as EncryptionKey];
   check(given.length > 0, 'encrypt has no key');
   const keys = given.map(keyBytes);

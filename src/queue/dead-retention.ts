@@ -25,7 +25,8 @@ export interface DeadOf {
   discard(id: string): Promise<boolean>;
 }
 
-const DISCARD_INTERVAL_MS = 60_000;
+/** How often old ones are discarded: by a worker, and at most after puts. */
+export const DISCARD_INTERVAL_MS = 60_000;
 const PAGE = 100;
 const NOT_DISCARDED = 'Dead letters that are older than retainDead could not be discarded';
 

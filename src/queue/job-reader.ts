@@ -18,7 +18,7 @@ export interface ReadJob {
  *
  * @throws WebhookError `invalid_option`
  * @example
- * const read = jobReader({ encrypt: process.env['QUEUE_KEY'] });
+ * const read = jobReader({ encrypt: process.env['QUEUE_KEY'] ?? '' }); // an empty key throws
  * const { delivery, unopened } = await read(job);
  */
 export function jobReader(options: PayloadOptions = {}): (job: unknown) => Promise<ReadJob> {

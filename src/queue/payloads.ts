@@ -24,9 +24,10 @@ export interface PayloadOptions {
   overflow?: Overflow | undefined;
   /**
    * Encrypts the bodies of jobs with AES-256-GCM. The first key encrypts, and all of them decrypt: put a new key in front, and
-   * remove an old one when no job is left that it encrypted. Default: none.
+   * remove an old one when no job is left that it encrypted. Default: none. An `encrypt` that is undefined is refused, because the
+   * variable of its key may be missing: leave it out if bodies need no encryption.
    */
-  encrypt?: EncryptionKey | readonly EncryptionKey[] | undefined;
+  encrypt?: EncryptionKey | readonly EncryptionKey[];
 }
 
 /** The names of {@link PayloadOptions}. */
@@ -64,7 +65,7 @@ const CIPHER_BYTES = 28;
  * @param maxJobBytes The largest job that the engine takes, as JSON, in bytes. Default: no limit.
  * @throws WebhookError `invalid_option`
  * @example
- * const payloads = createPayloads({ encrypt: process.env['QUEUE_KEY'] }, 1_048_576);
+ * const payloads = createPayloads({ encrypt: process.env['QUEUE_KEY'] ?? '' }, 1_048_576); // an empty key throws
  * const queue: DeliveryQueue = {
  *   name: 'clips',
  *   maxBodyBytes: payloads.maxBodyBytes,
@@ -72,7 +73,7 @@ const CIPHER_BYTES = 28;
  * };
  */
 export function createPayloads(options: PayloadOptions, maxJobBytes = Number.POSITIVE_INFINITY): Payloads {
-  const cipher = options.encrypt === undefined ? undefined : bodyCipher(options.encrypt);
+  const cipher = 'encrypt' in options ? bodyCipher(options.encrypt) : undefined;
   const overflow = options.overflow === undefined ? undefined : limitedOverflow(options.overflow);
   const isLimited = Number.isFinite(maxJobBytes) && overflow === undefined;
   const outside = overflow && outsideBodies(overflow);
@@ -128,7 +129,7 @@ export function createPayloads(options: PayloadOptions, maxJobBytes = Number.POS
 /** Returns the options of a worker whose queue knows how bodies are stored: the worker's own come first. */
 export function withPayloads<Options extends PayloadOptions>(worker: Options, queue: PayloadOptions): Options {
   const { overflow = queue.overflow, encrypt = queue.encrypt } = Object(worker) as PayloadOptions;
-  return { ...worker, overflow, encrypt };
+  return { ...worker, overflow, ...(encrypt !== undefined && { encrypt }) };
 }
 
 /** Opens no packed job, for those who need no bodies. */

@@ -392,6 +392,8 @@ describe('a worker', () => {
 
 describe('the options of payloads', () => {
   it.each([
+    ['a variable that is not set', { encrypt: undefined }, 'encrypt is undefined: set the variable of its key'],
+    ['an empty text', { encrypt: '' }, 'encrypt must be 32 random bytes'],
     ['an empty list', { encrypt: [] }, 'encrypt has no key'],
     ['a short key', { encrypt: 'c2hvcnQ=' }, 'encrypt must be 32 random bytes'],
     ['a text that is not base64', { encrypt: ['not base64!'] }, 'encrypt must be 32 random bytes'],
@@ -402,9 +404,9 @@ describe('the options of payloads', () => {
   });
 
   it('a limit names the largest body that fits, and an encrypted one fits too', async () => {
-    for (const encrypt of [undefined, aKey()]) {
-      const { maxBodyBytes = 0 } = createPayloads({ encrypt }, LIMIT);
-      const engine = anEngine({ encrypt });
+    for (const options of [{}, { encrypt: aKey() }]) {
+      const { maxBodyBytes = 0 } = createPayloads(options, LIMIT);
+      const engine = anEngine(options);
       const base = aQueued({ key: `test:${'k'.repeat(180)}`, tenant: 't'.repeat(64) });
       const body = `${Buffer.from(base.body, 'base64').toString()}`.padEnd(maxBodyBytes);
       await engine.put({ ...base, body: Buffer.from(body).toString('base64') });

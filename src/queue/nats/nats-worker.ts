@@ -1,6 +1,6 @@
 import { sleep, stopwatch, withTimeout } from '../../timers.js';
 import { type Backoff, backoffAfter, UNREADABLE_DELAY_MS } from '../backoff.js';
-import type { DeadRetention } from '../dead-retention.js';
+import { type DeadRetention, DISCARD_INTERVAL_MS } from '../dead-retention.js';
 import type { Ended, WorkerOptions } from '../processor.js';
 import { countOf, parsedJob } from '../stored-values.js';
 import { limited, workerShell } from '../worker-shell.js';
@@ -35,7 +35,6 @@ export interface NatsWorkerOf {
 
 const PULL_EXPIRES_MS = 30_000;
 const PURGE_INTERVAL_MS = 600_000;
-const DISCARD_INTERVAL_MS = 60_000;
 const ERROR_PAUSE_MS = 500;
 
 /** @throws WebhookError `invalid_option` */

@@ -1,5 +1,5 @@
 import { sleep } from '../../timers.js';
-import type { DeadRetention } from '../dead-retention.js';
+import { type DeadRetention, DISCARD_INTERVAL_MS } from '../dead-retention.js';
 import type { Ended, WorkerOptions } from '../processor.js';
 import { countOf, parsedJob } from '../stored-values.js';
 import { limited, workerShell } from '../worker-shell.js';
@@ -41,7 +41,6 @@ export interface RabbitmqWorkerOf {
 
 const RECONNECT_PAUSE_MS = 500;
 const MARKS_INTERVAL_MS = 1_000;
-const DISCARD_INTERVAL_MS = 60_000;
 /** How long a job that RabbitMQ has sent may be on its way. */
 const ON_ITS_WAY_MS = 100;
 

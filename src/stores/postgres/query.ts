@@ -11,6 +11,7 @@ export function valuesOf(rows: readonly unknown[]): (string | null)[][] {
 }
 
 const SERIALIZATION_FAILURE = '40001';
+
 /**
  * Runs statements that are a transaction each, and retries one after a serialization failure: where the default of the
  * database is REPEATABLE READ or SERIALIZABLE, that is how a lost race is reported.
