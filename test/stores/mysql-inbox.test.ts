@@ -188,7 +188,7 @@ describe.runIf(server)('mysqlInbox', () => {
     if (isInWork) await write(rival, 'wanted');
     else await inbox.once(rival, deliveryOf('evt_1'), () => {});
     const refused = statement().catch((error: unknown) => error);
-    await untilBlocked(admin);
+    await untilBlocked(admin, isInWork ? "% VALUES ('wanted')" : 'INSERT INTO `inbox`%');
     await rival.query("INSERT INTO effects VALUES ('held') ON DUPLICATE KEY UPDATE id = 'held'").catch(() => {});
     await rival.query('ROLLBACK');
     return (await refused) as WebhookError;

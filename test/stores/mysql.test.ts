@@ -343,7 +343,7 @@ describe.runIf(server)('mysqlStore', () => {
       const other = await openTransaction(`SELECT * FROM ${table} FOR UPDATE`);
       const releasing = store.release({ ...request, fence: 1 });
       const refused = expect(releasing).rejects.toThrow();
-      await untilBlocked(admin, 'UPDATE');
+      await untilBlocked(admin, 'UPDATE %');
       await killConnections(admin, pool);
       await refused;
       await other.query('ROLLBACK');

@@ -85,13 +85,14 @@ export const isolation = (level: string) => `SET SESSION TRANSACTION ISOLATION L
 
 /**
  * Waits until the server has begun a statement of another connection to the database of this pool, which a lock keeps from
- * ending. The server's own list of such statements is a cache, and stays as it is while it is read too often.
+ * ending. `like` matches that statement alone: one that ends by itself may be running too. The server's own list of blocked
+ * statements is a cache, and stays as it is while it is read too often.
  */
-export const untilBlocked = (admin: mysql.Pool, verb: 'INSERT' | 'UPDATE' = 'INSERT'): Promise<void> =>
+export const untilBlocked = (admin: mysql.Pool, like = 'INSERT %'): Promise<void> =>
   vi.waitFor(async () => {
     const [begun] = await admin.query<mysql.RowDataPacket[]>(
       'SELECT id FROM information_schema.PROCESSLIST WHERE db = DATABASE() AND info LIKE ?',
-      [`${verb} %`],
+      [like],
     );
     expect(begun).toHaveLength(1);
   }, PATIENTLY);
