@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { setTimeout as pause } from 'node:timers/promises';
 
 // The engine of dynalite, in memory. It has no transactions and does not return the item that failed a condition, so that is
 // added here. Requests are carried out one after the other, as DynamoDB orders those on an item.
@@ -6,6 +7,10 @@ import { createRequire } from 'node:module';
 type Data = { [name: string]: unknown };
 type Item = { [name: string]: { S?: string; N?: string; B?: string } };
 type Action = (engine: unknown, data: Data, done: (error: EngineError | null, result?: Data) => void) => void;
+interface Table {
+  TableStatus: string;
+  KeySchema: { AttributeName: string }[];
+}
 interface EngineError extends Error {
   statusCode?: number;
   body?: { __type: string; message?: string; Message?: string };
@@ -72,7 +77,9 @@ export function createEngine(): (operation: string, data: Data) => Promise<Reply
   /** DynamoDB returns the item that failed a condition to a request that asks for it. */
   async function perform(operation: string, data: Data): Promise<Data> {
     try {
-      return await act(operation, checked(operation, data));
+      const result = await act(operation, checked(operation, data));
+      if (operation === 'CreateTable') await isActive(data['TableName']);
+      return result;
     } catch (error) {
       const { body } = error as EngineError;
       const isAsked = data['ReturnValuesOnConditionCheckFailure'] === 'ALL_OLD';
@@ -83,12 +90,18 @@ export function createEngine(): (operation: string, data: Data) => Promise<Reply
     }
   }
 
+  /** A new table takes a moment. Here its creation is answered after that, so that no test needs to wait for it. */
+  async function isActive(TableName: unknown): Promise<void> {
+    while ((await tableOf(TableName)).TableStatus !== 'ACTIVE') await pause(1);
+  }
+
+  async function tableOf(TableName: unknown): Promise<Table> {
+    return ((await act('DescribeTable', { TableName })) as { Table: Table }).Table;
+  }
+
   async function stored(data: Data): Promise<Item | undefined> {
     const { TableName, Key, Item } = data as { TableName: string; Key?: Item; Item?: Item };
-    const { Table } = (await act('DescribeTable', { TableName })) as {
-      Table: { KeySchema: { AttributeName: string }[] };
-    };
-    const names = Table.KeySchema.map(({ AttributeName }) => AttributeName);
+    const names = (await tableOf(TableName)).KeySchema.map(({ AttributeName }) => AttributeName);
     const key = Key ?? Object.fromEntries(names.map((name) => [name, (Item as Item)[name]]));
     const found = await act('GetItem', checked('GetItem', { TableName, Key: key, ConsistentRead: true }));
     return found['Item'] as Item | undefined;
@@ -133,10 +146,8 @@ export function createEngine(): (operation: string, data: Data) => Promise<Reply
   }
 
   async function placeOf(table: unknown, item: unknown): Promise<string> {
-    const { Table } = (await act('DescribeTable', { TableName: table })) as {
-      Table: { KeySchema: { AttributeName: string }[] };
-    };
-    return JSON.stringify([table, ...Table.KeySchema.map(({ AttributeName }) => (item as Item)[AttributeName])]);
+    const { KeySchema } = await tableOf(table);
+    return JSON.stringify([table, ...KeySchema.map(({ AttributeName }) => (item as Item)[AttributeName])]);
   }
 }
 
