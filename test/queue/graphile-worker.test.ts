@@ -10,6 +10,7 @@ import { PATIENTLY } from '../support/patiently.js';
 import { poolOf, startPostgres } from '../support/postgres.js';
 import { freePort } from '../support/server-process.js';
 import { closeAfterEach, testEngine } from './engine-tests.js';
+import { anOverflow } from './overflows.js';
 import { aQueued } from './queued.js';
 import { failingForGood, putAll, recorded, untilStats } from './runs.js';
 
@@ -165,6 +166,28 @@ describe.runIf(postgres)('graphileWorkerQueue', () => {
     expect(Number(job.seconds)).toBeGreaterThan(55);
     expect(Number(job.seconds)).toBeLessThanOrEqual(60);
     expect(observe).toHaveBeenCalledTimes(1);
+  });
+
+  it('a large body stays where the answer to its put was lost, and its event has an old dead letter', async () => {
+    const overflow = anOverflow();
+    const pool = poolOf(serverUrl, { max: 3 });
+    atEnd(() => pool.end());
+    let losesAnswer = false;
+    const pg = {
+      async query(text: string, values?: unknown[]) {
+        const result = await pool.query(text, values);
+        if (losesAnswer && text.includes('add_job')) throw new Error('the answer was lost');
+        return result;
+      },
+    };
+    const { queue, task, table } = await initialised({ pg: pg as never, overflow });
+    const queued = aQueued({ data: { text: 'x'.repeat(300_000) } });
+    await queue.put(queued);
+    await query(`UPDATE ${schema}._private_jobs SET attempts = max_attempts WHERE ${OF_TASK}`, [task]);
+    await query(`DELETE FROM ${table}`); // as after its retention
+    losesAnswer = true;
+    expect(await queue.put(queued)).toBe('queued');
+    expect(overflow.bodies.size).toBe(2);
   });
 
   it('a dead letter is reported although the answer of PostgreSQL was lost', async () => {

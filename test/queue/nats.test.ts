@@ -9,6 +9,7 @@ import { canStartNats, findNats, openNats, startNats } from '../support/nats.js'
 import { PATIENTLY } from '../support/patiently.js';
 import type { TcpProxy } from '../support/tcp-proxy.js';
 import { closeAfterEach, testEngine } from './engine-tests.js';
+import { anOverflow } from './overflows.js';
 import { aQueued } from './queued.js';
 import { failing, failingForGood, putAll, recorded, untilDeadLetter, untilStats } from './runs.js';
 
@@ -204,6 +205,29 @@ describe.runIf(shared && own)('natsQueue', () => {
       // A signal takes effect a moment after it was sent.
       await vi.waitFor(() => expect(queue.put(aQueued())).rejects.toThrow(), PATIENTLY);
     });
+  });
+
+  it('a large body stays where the answer to its put was lost, and its job is looked for much later', async () => {
+    const overflow = anOverflow();
+    const { stream, queue, client, consumers, work } = await opened(undefined, { overflow });
+    const large = () => aQueued({ data: { text: 'x'.repeat(300_000) } });
+    const publish = client.publish.bind(client);
+    vi.spyOn(client, 'publish').mockImplementationOnce(async (...message) => {
+      await publish(...message);
+      throw new Error('the answer was lost');
+    });
+    const get = vi.spyOn(client.consumers, 'get').mockRejectedValueOnce(new Error('the server is away'));
+    await expect(queue.put(large())).rejects.toThrow('the answer was lost');
+    const now = Date.now.bind(Date);
+    vi.spyOn(Date, 'now').mockImplementation(() => now() + 600_000);
+    expect(await queue.put(large())).toBe('queued');
+    await vi.waitFor(() => expect(get).toHaveBeenCalledTimes(2), PATIENTLY);
+    const ofSearch = String(get.mock.calls[1]?.[1]);
+    await vi.waitFor(() => expect(consumers.info(stream, ofSearch)).rejects.toThrow('consumer not found'), PATIENTLY);
+    expect(overflow.bodies.size).toBe(2);
+    const handler = recorded();
+    work({ on: handler.on, overflow });
+    await handler.haveRun(1, 1);
   });
 
   describe('a limit on the size of messages', () => {

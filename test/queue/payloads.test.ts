@@ -23,7 +23,7 @@ function anEngine(options: PayloadOptions, { knowsKeys = true, limit = LIMIT } =
     payloads,
     /** What a put does: it may fail before or after the job is stored. */
     fails: undefined as 'before' | 'after' | undefined,
-    find: (key: string): QueueJob | undefined => jobs.find((job) => job.key === key),
+    find: (key: string, _since?: number): QueueJob | undefined => jobs.find((job) => job.key === key),
     put(delivery: QueuedDelivery) {
       const { fails } = engine;
       return payloads.put(delivery, {
@@ -35,7 +35,7 @@ function anEngine(options: PayloadOptions, { knowsKeys = true, limit = LIMIT } =
           if (fails === 'after') throw new Error('the answer was lost');
           return 'queued';
         },
-        find: knowsKeys ? async (key) => engine.find(key) : undefined,
+        find: knowsKeys ? async (key, since) => engine.find(key, since) : undefined,
       });
     },
     /** Runs the jobs that there are, and keeps those that did not succeed. */
@@ -192,6 +192,26 @@ describe('a large body in an engine that knows its keys, besides', () => {
     await vi.waitFor(() => expect(overflow.bodies.size).toBe(1), PATIENTLY);
     await engine.work();
     await overflow.isEmpty();
+  });
+
+  it('is looked for from the time of its put on, however much later that is', async () => {
+    const engine = anEngine({ overflow: anOverflow() });
+    const now = vi.spyOn(Date, 'now').mockReturnValue(1_000);
+    const { find } = engine;
+    const looked: number[] = [];
+    engine.fails = 'before';
+    engine.find = () => {
+      throw new Error('the engine is away');
+    };
+    await expect(engine.put(large())).rejects.toThrow('the engine is away');
+    now.mockReturnValue(900_000);
+    engine.fails = undefined;
+    engine.find = (key, since) => {
+      looked.push(since ?? 0);
+      return find(key);
+    };
+    await engine.put(large());
+    await vi.waitFor(() => expect(looked).toEqual([1_000]), PATIENTLY);
   });
 
   it('is not acknowledged where the queue has the job of its event without a body', async () => {

@@ -46,10 +46,11 @@ ORDER BY j.updated_at, j.id LIMIT $2 OFFSET $3`,
 SELECT j.payload FROM ${schema}._private_jobs j JOIN ${schema}._private_tasks t ON t.id = j.task_id
 WHERE t.identifier = $1 AND j.id = $2::bigint AND j.attempts >= j.max_attempts AND j.locked_at IS NULL`,
 
-  /** Takes the key of a job, too. A job that is done is gone. */
+  /** Takes the key of a job, too, and returns its newest job: it may have a dead letter as well. A job that is done is gone. */
   ofKey: `
 SELECT j.payload FROM ${schema}._private_jobs j JOIN ${schema}._private_tasks t ON t.id = j.task_id
-WHERE t.identifier = $1 AND j.payload->>'key' = $2 LIMIT 1`,
+WHERE t.identifier = $1 AND j.payload->>'key' = $2
+ORDER BY j.id DESC LIMIT 1`,
 
   retry: `
 UPDATE ${schema}._private_jobs j SET attempts = 0, max_attempts = $3::int, created_at = now(), run_at = now(), last_error = NULL

@@ -29,8 +29,8 @@ export interface DeliveryStream {
   /** Resolves to the first message of a subject from a sequence number on. */
   next(subject: string, seq: number): Promise<NatsStoredMessage | undefined>;
   message(seq: number): Promise<NatsStoredMessage | undefined>;
-  /** Resolves to the job with an id that was published within the last minute. */
-  recent(id: string): Promise<NatsStoredMessage | undefined>;
+  /** Resolves to the last job with an id that was published since a time in milliseconds since the epoch, by any clock of the deployment. */
+  latest(id: string, since: number): Promise<NatsStoredMessage | undefined>;
   /** Resolves to false where there is no message of this number. */
   remove(seq: number): Promise<boolean>;
   count(subject: string): Promise<number>;
@@ -50,7 +50,8 @@ const NANOS_PER_MS = 1_000_000;
 /** The `duplicate_window` of a new stream, in which JetStream holds each id in memory. */
 const WINDOW_NANOS = 12 * 3_600_000 * NANOS_PER_MS;
 const PUBLISH_TIMEOUT_MS = 5_000;
-const RECENT_MS = 60_000;
+/** More than the clocks of receivers and of the server differ. */
+const CLOCK_SKEW_MS = 60_000;
 const NOT_FOUND = { stream: 10059, message: [10037, 10043] };
 /** Each running worker asks for one message at a time per handler. */
 const MAX_PULLS = 8_192;
@@ -143,9 +144,9 @@ export function deliveryStream(jetstream: NatsJetStream, stream: string, ackWait
     next,
     message: (seq) => read({ seq }),
 
-    async recent(id) {
+    async latest(id, since) {
       const { consumers } = await manager();
-      const opt_start_time = new Date(Date.now() - RECENT_MS).toISOString();
+      const opt_start_time = new Date(since - CLOCK_SKEW_MS).toISOString();
       const { name } = await consumers.add(stream, {
         ...{ deliver_policy: 'by_start_time', opt_start_time },
         ...headersOf(jobs),

@@ -123,8 +123,8 @@ export function natsQueue(options: NatsQueueOptions): NatsQueue {
             const { isNew } = await target.publish(jobs, jobText(JSON.stringify(job)), job.key);
             return isNew ? 'queued' : 'known';
           }),
-        async find(key) {
-          const message = await target.recent(key);
+        async find(key, since) {
+          const message = await target.latest(key, since);
           const consumer = (await target.consumers()).find(({ subject }) => subject === jobs);
           const isDone =
             message !== undefined && consumer !== undefined && message.seq <= consumer.info.ack_floor.stream_seq;
