@@ -55,6 +55,8 @@ export async function openQueue(
     const leases = workersDie && { leaseMs: 500 };
     const options = { name, attempts, backoffMs: 5, maxBackoffMs: 50, pollMs: 20, ...leases, ...bodies };
     const queue = sqliteQueue(clientOf(place.driver, handle), options);
+    await queue.init();
+    handle.exec('PRAGMA synchronous = OFF'); // init() lets it wait for the disk
     const work = (on: WorkerOptions) => void queue.work({ ...on, concurrency: CONCURRENCY });
     return { queue, work, close: async () => handle.close() };
   }

@@ -1,7 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { sign } from 'service-webhooks';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { pick, type Random, randomFrom } from '../faults/random.js';
@@ -97,33 +96,37 @@ describe.each(setups)('processes on $place.engine that are killed at any instant
       const attempts = shuffled(random, eventsWithDuplicates(random));
       const total = attempts.length;
       const acknowledged = new Set<string>();
+      const handled = () => new Set(readFileSync(effects, 'utf8').split('\n').slice(0, -1));
       const answers = new Map<string, number>();
       const inLanes = randomFrom(SEED + 1); // its use depends on how fast the answers are
       const lane = async () => {
         for (let event = attempts.pop(); event; event = attempts.pop()) {
-          for (;;) {
-            const port = ports.get(pick(inLanes, receivers)) ?? 0;
-            const answer = await attemptOf(port, event);
+          const id = String(event['id']);
+          const attempt = async () => {
+            const answer = await attemptOf(ports.get(pick(inLanes, receivers)) ?? 0, event);
             answers.set(answer, (answers.get(answer) ?? 0) + 1);
-            if (answer.startsWith('2')) break;
-            await pause(10);
-          }
-          acknowledged.add(String(event['id']));
+            // Its worker may have died between the deletion of its body and the end of its job: then no attempt is accepted.
+            if (answer.startsWith('503') && handled().has(id)) return;
+            expect(answer).toMatch(/^2/);
+            acknowledged.add(id);
+          };
+          await vi.waitFor(attempt, { ...PATIENTLY, interval: 10 });
         }
       };
-      const lanes = Promise.all(Array.from({ length: LANES }, lane));
-      for (let kill = 0; kill < KILLS; kill += 1) {
-        const goal = Math.min(total - 1, (total * (kill + random())) / KILLS);
-        await vi.waitUntil(() => total - attempts.length >= goal, { interval: 1, timeout: 600_000 });
-        if (crash && kill === KILLS >> 1) await crash();
-        const [list, start] = kill % 2 === 0 ? [workers, startWorker] : [receivers, startReceiver];
-        const index = Math.floor(random() * list.length);
-        const victim = list[index] as TestProcess;
-        running.delete(victim);
-        await victim.kill();
-        list[index] = await start();
-      }
-      await lanes;
+      const killThem = async () => {
+        for (let kill = 0; kill < KILLS; kill += 1) {
+          const goal = Math.min(total - 1, (total * (kill + random())) / KILLS);
+          await vi.waitUntil(() => total - attempts.length >= goal, { interval: 1, timeout: 600_000 });
+          if (crash && kill === KILLS >> 1) await crash();
+          const [list, start] = kill % 2 === 0 ? [workers, startWorker] : [receivers, startReceiver];
+          const index = Math.floor(random() * list.length);
+          const victim = list[index] as TestProcess;
+          running.delete(victim);
+          await victim.kill();
+          list[index] = await start();
+        }
+      };
+      await Promise.all([killThem(), ...Array.from({ length: LANES }, lane)]);
 
       await vi.waitUntil(async () => (await operator.queue.stats().catch(() => undefined))?.depth === 0, {
         interval: 50,
@@ -145,7 +148,6 @@ describe.each(setups)('processes on $place.engine that are killed at any instant
       const kept = openSqlite(inbox.driver, bodies?.file ?? '', 5_000);
       const keptCount = () =>
         Number((kept.prepare('SELECT count(*) AS n FROM webhook_overflow').get() as { n: number }).n);
-      const handled = () => new Set(readFileSync(effects, 'utf8').trim().split('\n'));
       const lost = async () => {
         const [done, letters] = [handled(), await dead()];
         return [...acknowledged].filter((id) => !done.has(id) && !letters.has(id));
@@ -154,7 +156,7 @@ describe.each(setups)('processes on $place.engine that are killed at any instant
       const isOver = async () => (await lost()).length === 0 && rowCount() === EVENTS - (await dead()).size;
       await vi.waitUntil(isOver, PATIENTLY).catch(() => {});
 
-      expect(acknowledged.size).toBe(EVENTS);
+      expect(new Set([...acknowledged, ...handled()]).size).toBe(EVENTS);
       expect(await lost()).toEqual([]);
       const letters = await dead();
       expect(letters.size).toBeGreaterThan(0);
