@@ -110,7 +110,7 @@ describe.each(setups)('processes on $place.engine that are killed at any instant
             expect(answer).toMatch(/^2/);
             acknowledged.add(id);
           };
-          await vi.waitFor(attempt, { ...PATIENTLY, interval: 10 });
+          await vi.waitFor(attempt, { timeout: 300_000, interval: 10 });
         }
       };
       const killThem = async () => {
