@@ -1,13 +1,13 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { sign } from 'service-webhooks';
 import { createJobs, type Job } from 'service-webhooks/jobs';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { anEvent, inShort, SECRET } from '../support/deliveries.js';
 import { buildProgram, type TestProcess } from '../support/processes.js';
 import { isFull, SEED } from '../support/scale.js';
+import { untilAcknowledged } from '../support/until-acknowledged.js';
 import { findBackends } from './backends.js';
 import type { Line, Said, Task } from './jobs-process.js';
 import { openStore, type Place } from './places.js';
@@ -15,8 +15,6 @@ import { pick, type Random, randomFrom } from './random.js';
 
 const [JOBS, KILLS] = isFull ? [2_000, 30] : [100, 3];
 const [DROPPED, LATE] = [0.1, 0.1];
-/** The sender tries again, as the service does. */
-const RETRY_MS = 50;
 const LEASE_MS = 600;
 /** Late webhooks come after this time; other jobs are overdue before it. */
 const WITHIN_MS = 1_000;
@@ -58,11 +56,8 @@ async function attempt(url: string, body: string): Promise<string> {
 /** Sends the webhook of a job until it is acknowledged, and returns the last answer. */
 async function deliver(nextUrl: () => string, jobId: string): Promise<string> {
   const body = JSON.stringify(anEvent({ id: `evt_of_${jobId}`, jobId }));
-  for (;;) {
-    const answer = await attempt(nextUrl(), body).catch(() => 'broken');
-    if (answer.startsWith('2')) return answer;
-    await pause(RETRY_MS);
-  }
+  const answers = await untilAcknowledged(() => attempt(nextUrl(), body).catch(() => 'broken'));
+  return answers.at(-1) ?? '';
 }
 
 type Fate = 'on time' | 'dropped' | 'late';

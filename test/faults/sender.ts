@@ -1,10 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { sign } from 'service-webhooks';
 import { anEvent, inShort, SECRET } from '../support/deliveries.js';
+import { untilAcknowledged } from '../support/until-acknowledged.js';
 
 /** As long as the service waits. */
 const TIMEOUT_MS = 20_000;
-const RETRY_MS = 50;
 
 export const anEventId = (): string => `evt_${crypto.randomUUID()}`;
 
@@ -23,12 +22,5 @@ export async function attempt(url: string, id: string, clockMs = 0): Promise<str
 export const isAcknowledged = (answer: string): boolean => answer.startsWith('2');
 
 /** One attempt after the other until the event is acknowledged, and what came of each. */
-export async function deliver(nextUrl: () => string, id: string): Promise<string[]> {
-  const answers: string[] = [];
-  for (;;) {
-    const answer = await attempt(nextUrl(), id);
-    answers.push(answer);
-    if (isAcknowledged(answer)) return answers;
-    await pause(RETRY_MS);
-  }
-}
+export const deliver = (nextUrl: () => string, id: string): Promise<string[]> =>
+  untilAcknowledged(() => attempt(nextUrl(), id));

@@ -32,8 +32,8 @@ describe('the envelope', () => {
       const event = parseEvent(body);
       expect(isWebhookEvent(event)).toBe(true);
       expect(parseEvent(body.toString())).toEqual(event);
-      // As texts, because JSON.stringify writes -0 as 0.
-      expect(JSON.stringify(parseEvent(JSON.stringify(event)))).toBe(JSON.stringify(event));
+      const text = JSON.stringify(event);
+      expect(JSON.stringify(parseEvent(text))).toBe(text); // as texts, because -0 is written as 0
     }),
   );
 });

@@ -78,7 +78,7 @@ export function createEngine(): (operation: string, data: Data) => Promise<Reply
   async function perform(operation: string, data: Data): Promise<Data> {
     try {
       const result = await act(operation, checked(operation, data));
-      if (operation === 'CreateTable') await isActive(data['TableName']);
+      if (operation === 'CreateTable') await untilActive(data['TableName']);
       return result;
     } catch (error) {
       const { body } = error as EngineError;
@@ -91,7 +91,7 @@ export function createEngine(): (operation: string, data: Data) => Promise<Reply
   }
 
   /** A new table takes a moment. Here its creation is answered after that, so that no test needs to wait for it. */
-  async function isActive(TableName: unknown): Promise<void> {
+  async function untilActive(TableName: unknown): Promise<void> {
     while ((await tableOf(TableName)).TableStatus !== 'ACTIVE') await pause(1);
   }
 

@@ -29,7 +29,7 @@ export interface DeliveryStream {
   /** Resolves to the first message of a subject from a sequence number on. */
   next(subject: string, seq: number): Promise<NatsStoredMessage | undefined>;
   message(seq: number): Promise<NatsStoredMessage | undefined>;
-  /** Resolves to the last job with an id that was published since a time in milliseconds since the epoch, by any clock of the deployment. */
+  /** Resolves to the last job with an id that was published since a time, in milliseconds since the epoch. */
   latest(id: string, since: number): Promise<NatsStoredMessage | undefined>;
   /** Resolves to false where there is no message of this number. */
   remove(seq: number): Promise<boolean>;
@@ -50,7 +50,7 @@ const NANOS_PER_MS = 1_000_000;
 /** The `duplicate_window` of a new stream, in which JetStream holds each id in memory. */
 const WINDOW_NANOS = 12 * 3_600_000 * NANOS_PER_MS;
 const PUBLISH_TIMEOUT_MS = 5_000;
-/** More than the clocks of receivers and of the server differ. */
+/** The time of a receiver may be ahead of that of the server. */
 const CLOCK_SKEW_MS = 60_000;
 const NOT_FOUND = { stream: 10059, message: [10037, 10043] };
 /** Each running worker asks for one message at a time per handler. */
