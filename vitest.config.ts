@@ -39,7 +39,8 @@ export const testFilesIn = (folder: string): string[] =>
   });
 
 /** What a test file calls that replaces the clock, a global or the modules of its process, or reads its memory or warnings. */
-const CHANGES_PROCESS = /useFakeTimers|stubGlobal|resetModules|memoryUsage\(|setFlagsFromString|process\.on\('warning'/;
+const CHANGES_PROCESS =
+  /useFakeTimers|simulate\(|stubGlobal|resetModules|memoryUsage\(|setFlagsFromString|process\.on\('warning'/;
 
 /**
  * The files that change or measure their process have one of their own. Other files leave timers and sockets behind, which
@@ -113,6 +114,7 @@ export const variants: readonly Project[] = [
       'test/faults/**/*.test.ts',
       'test/stores/**/*.test.ts',
       'packages/suites/test/stores/{suite,suite-in-real-time}.test.ts',
+      'packages/suites/test/simulation/apps.test.ts',
       'test/queue/processes.test.ts',
     ],
     isolate: true,

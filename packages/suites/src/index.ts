@@ -15,5 +15,18 @@ export type {
   QueueUnderTestSetup,
   WorkerUnderTest,
 } from './queues/queue-under-test.js';
+export type {
+  Database,
+  EndedWorld,
+  ReceiverProcess,
+  SimulationOptions,
+  SimulationReport,
+  Transaction,
+  World,
+} from './simulation/contract.js';
+export type { SimulatedFault } from './simulation/faults.js';
+export type { JobEnd, JobsClient, TakenJob } from './simulation/job-engine.js';
+export { SimulationError, simulate } from './simulation/simulate.js';
+export type { StoreModel } from './simulation/store-models.js';
 export { type StoreCase, storeSuite } from './stores/store-suite.js';
 export type { StoreSuiteOptions, StoreUnderTest } from './stores/store-under-test.js';

@@ -1,0 +1,111 @@
+import type { DedupeStore, Handlers, Receiver, WebhookEvent } from 'service-webhooks';
+import type { DeliveryQueue, PayloadOptions, WorkerOptions } from 'service-webhooks/queue';
+import type { TransactionInbox } from 'service-webhooks/stores/postgres';
+import type { SimulatedFault } from './faults.js';
+import type { JobsClient } from './job-engine.js';
+import type { StoreModel } from './store-models.js';
+
+/** What a process of the simulated world runs on. Its other clients are yours: pass each through {@link World.connect}. */
+export interface World<State = undefined> {
+  /** The signing secret of the endpoint. */
+  readonly secret: string;
+  /** The dedupe store. Its guarantees are those of one of {@link StoreModel}, which the seed selects. */
+  readonly store: DedupeStore;
+  /** A queue whose engine holds jobs by leases. The `worker` of the simulation runs them. */
+  readonly queue: DeliveryQueue;
+  /** The engine of {@link World.queue}, for a worker of your own. */
+  readonly jobs: JobsClient;
+  /** How bodies are stored in {@link World.queue}, for a worker of your own. The simulation's worker has it. */
+  readonly payloads: PayloadOptions;
+  /** A database with transactions and an inbox. */
+  readonly database: Database;
+  /** What outlives the processes: the result of the option `state`. */
+  readonly state: State;
+  /**
+   * Returns handlers whose runs the simulation knows: without this it cannot tell whether an acknowledged event was handled.
+   */
+  handlers(on: Handlers): Handlers;
+  /** Runs the work of an event behind a middleware, which has no handlers: what {@link World.handlers} does for each run. */
+  work<T>(event: WebhookEvent, run: () => T | PromiseLike<T>): Promise<T>;
+  /**
+   * Calls another system: a mailer, another API, a row that you write. The call takes time, it may reject before or after
+   * `effect` has run, and the process may be killed or paused on each side of it.
+   *
+   * @param what What the call does, for the story of a failing seed.
+   */
+  call<T>(what: string, effect: () => T | PromiseLike<T>): Promise<T>;
+  /** Returns an object whose methods are each a {@link World.call} of those of `client`. */
+  connect<Client extends object>(what: string, client: Client): Client;
+}
+
+/** What a receiving process runs: a receiver, or an app with `fetch`, such as one of Hono or behind `webhookMiddleware`. */
+export type ReceiverProcess = Receiver | { fetch(request: Request): Response | Promise<Response> };
+
+/** Options of {@link simulate}. */
+export interface SimulationOptions<State = undefined> {
+  /** The number of seeds, from 1 on, or the seeds themselves. Default: 100. */
+  seeds?: number | readonly number[] | undefined;
+  /**
+   * Creates what outlives the processes, such as the rows that your handlers write. Called once for each seed.
+   */
+  state?: (() => State) | undefined;
+  /**
+   * Starts a worker of {@link World.queue}: returns its options, or starts a worker of its own on {@link World.jobs} and
+   * returns nothing. Default: there are no workers.
+   */
+  worker?: ((world: World<State>) => WorkerOptions | undefined) | undefined;
+  /** The number of processes that receive. Default: 2. */
+  receivers?: number | undefined;
+  /** The number of processes that run jobs. Default: 2. */
+  workers?: number | undefined;
+  /** The largest number of events in the world of a seed. Default: 4. */
+  events?: number | undefined;
+  /** The model of the store. Default: the seed selects one. */
+  store?: StoreModel | undefined;
+  /** The faults that never occur. Default: none. */
+  without?: readonly SimulatedFault[] | undefined;
+  /**
+   * Checks rules of your own at the end of each seed, when all is at rest, and throws where one is broken.
+   */
+  check?: ((ended: EndedWorld<State>) => void | Promise<void>) | undefined;
+}
+
+/** A simulated world in which nothing happens any more. */
+export interface EndedWorld<State = undefined> {
+  readonly state: State;
+  /** The events that the service was told are done: their deliveries ended with a 2xx. */
+  readonly acknowledged: readonly WebhookEvent[];
+  /** The events whose deliveries ended without one. */
+  readonly unacknowledged: readonly WebhookEvent[];
+}
+
+/** What was simulated. */
+export interface SimulationReport {
+  seeds: number;
+  events: number;
+  /** The requests that the service sent. */
+  attempts: number;
+  /** The calls of stores, queues, databases and of {@link World.call}. */
+  calls: number;
+  kills: number;
+  pauses: number;
+  /** The virtual time that passed, in milliseconds. */
+  elapsedMs: number;
+}
+
+/** A database whose transactions take effect as a whole. */
+export interface Database {
+  /** Runs `work` in a transaction: it is committed when `work` returns, and rolled back when it throws. */
+  transaction<T>(work: (tx: Transaction) => T | PromiseLike<T>): Promise<T>;
+  /** The inbox in this database, as those of `service-webhooks/stores/…` are. */
+  readonly inbox: Pick<TransactionInbox<Transaction>, 'once'>;
+}
+
+/** An open transaction. */
+export interface Transaction {
+  /**
+   * Writes: `effect` runs when the transaction is committed. Under an inbox, the simulation requires that each `what` of an
+   * event takes effect exactly once.
+   */
+  write(what: string, effect?: () => void): Promise<void>;
+}

@@ -1,0 +1,77 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** A process of the simulated world. Once it is killed, nothing more of it runs that the world could notice. */
+export interface SimulatedProcess {
+  readonly name: string;
+  /** How far its clock is ahead of the world's, in milliseconds. */
+  readonly skewMs: number;
+  readonly isAlive: boolean;
+  readonly isPaused: boolean;
+  /** Runs a call as a part of the process. */
+  run<T>(call: () => T): T;
+  /** Runs a call that something outside has caused: later where the process is paused, and never once it is killed. */
+  resume(call: () => void): void;
+  /** Ends the process at once, as `kill -9` does. */
+  kill(): void;
+  /** Lets nothing of the process run until `wake`, as `SIGSTOP` or a long garbage collection does. */
+  pause(): void;
+  wake(): void;
+  /** Calls a function when the process is killed, or at once where it is dead. */
+  onKilled(call: () => void): void;
+}
+
+const current = new AsyncLocalStorage<SimulatedProcess | undefined>();
+
+/** Returns the process that the running code is a part of; undefined for code of the world itself. */
+export function currentProcess(): SimulatedProcess | undefined {
+  return current.getStore();
+}
+
+/** Runs a call as a part of the world, not of the process that causes it. */
+export function outsideOfProcesses<T>(call: () => T): T {
+  return current.run(undefined, call);
+}
+
+export function createProcess(name: string, skewMs = 0): SimulatedProcess {
+  let isAlive = true;
+  let isPaused = false;
+  let waiting: (() => void)[] = [];
+  const killed: (() => void)[] = [];
+
+  const process: SimulatedProcess = {
+    name,
+    skewMs,
+    get isAlive() {
+      return isAlive;
+    },
+    get isPaused() {
+      return isPaused;
+    },
+    run: (call) => current.run(process, call),
+    resume(call) {
+      if (!isAlive) return;
+      if (isPaused) waiting.push(call);
+      else process.run(call);
+    },
+    kill() {
+      if (!isAlive) return;
+      isAlive = false;
+      waiting = [];
+      for (const call of killed) outsideOfProcesses(call);
+    },
+    pause() {
+      isPaused = true;
+    },
+    wake() {
+      isPaused = false;
+      const woken = waiting;
+      waiting = [];
+      for (const call of woken) process.resume(call);
+    },
+    onKilled(call) {
+      if (isAlive) killed.push(call);
+      else call();
+    },
+  };
+  return process;
+}

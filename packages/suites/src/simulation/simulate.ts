@@ -1,0 +1,123 @@
+import { WebhookError } from 'service-webhooks';
+import {
+  check,
+  checkChoice,
+  checkFunction,
+  checkKnownOptions,
+  checkObject,
+  integers,
+} from 'service-webhooks/option-checks';
+import type { SimulationOptions, SimulationReport } from './contract.js';
+import { SIMULATED_FAULTS } from './faults.js';
+import { type BrokenWorldRule, WORLD_RULES } from './rules.js';
+import { runSeed, type StartReceiver } from './run-seed.js';
+import { STORE_MODELS } from './store-models.js';
+
+const OPTIONS: readonly (keyof SimulationOptions)[] = [
+  'seeds',
+  'state',
+  'worker',
+  'receivers',
+  'workers',
+  'events',
+  'store',
+  'without',
+  'check',
+];
+
+/** Thrown by {@link simulate} for the first seed whose world breaks a rule. */
+export class SimulationError extends Error {
+  override readonly name = 'SimulationError';
+  /** The seed, which plays the same world again: `simulate(receiver, { seeds: [seed] })`. */
+  readonly seed: number;
+  /** The name of the broken rule. */
+  readonly rule: keyof typeof WORLD_RULES;
+  /** What happened in the world, line by line. */
+  readonly story: readonly string[];
+
+  constructor(seed: number, { rule, what, error }: BrokenWorldRule, story: readonly string[], hint: string) {
+    const rerun = `To play it again: seeds: [${seed}]`;
+    super([`Seed ${seed} broke a rule: ${WORLD_RULES[rule]}. ${what}.`, ...story, hint, rerun].join('\n'), {
+      cause: error,
+    });
+    this.seed = seed;
+    this.rule = rule;
+    this.story = story;
+  }
+}
+
+/**
+ * Plays worlds in which everything that can go wrong does: receivers that are killed and paused, a network that loses,
+ * repeats and cuts requests, stores and queues that refuse calls or lose their answers. Each world comes from one seed, takes
+ * no real time, and is the same each time it is played. Your handlers run in it as they are.
+ *
+ * When all is at rest, the rules are checked: an acknowledged event is handled or a dead letter, writes under an inbox took
+ * effect exactly once, no two owners had one fence, `health()` agrees with the answers. `docs/testing.md` has more.
+ *
+ * While it runs, `Date` and the timers of this process belong to the world: run nothing else meanwhile.
+ *
+ * @param receiver Creates what a receiving process runs; called each time that one starts.
+ * @throws SimulationError (as a rejection) with the story of the first seed that breaks a rule.
+ *   WebhookError `invalid_option`; what `receiver` throws
+ * @example
+ * await simulate(
+ *   ({ secret, store, handlers, call }) =>
+ *     createReceiver({
+ *       secret,
+ *       dedupe: { store, name: 'clips' },
+ *       on: handlers({ 'generation.completed': ({ data }) => call('save', () => saved.add(data.clipId)) }),
+ *     }),
+ *   { seeds: 1_000 },
+ * );
+ */
+export async function simulate<State = undefined>(
+  receiver: StartReceiver<State>,
+  options: SimulationOptions<State> = {},
+): Promise<SimulationReport> {
+  checkReceiver(receiver);
+  checkObject('options', options);
+  checkKnownOptions('simulate', options, OPTIONS);
+  const { seeds = 100, state, worker, check: ownCheck, store, without = [] } = options;
+  for (const [name, value] of Object.entries({ state, worker, check: ownCheck })) checkFunction(name, value);
+  if (store !== undefined) checkChoice('store', store, STORE_MODELS);
+  for (const fault of without) checkChoice('without', fault, SIMULATED_FAULTS);
+  const numbers = integers(options, { receivers: 2, workers: 2, events: 4 });
+
+  const report: SimulationReport = { seeds: 0, events: 0, attempts: 0, calls: 0, kills: 0, pauses: 0, elapsedMs: 0 };
+  for (const seed of seedsOf(seeds)) {
+    const ended = await runSeed(receiver, { ...options, ...numbers }, seed);
+    if (ended.broken) {
+      const again = await runSeed(receiver, { ...options, ...numbers }, seed);
+      throw new SimulationError(seed, ended.broken, ended.story, hintOf(ended.story, again.story));
+    }
+    report.seeds += 1;
+    for (const name of Object.keys(ended.counts) as (keyof typeof ended.counts)[]) report[name] += ended.counts[name];
+  }
+  return report;
+}
+
+/** @throws WebhookError `invalid_option` */
+function checkReceiver(receiver: unknown): void {
+  checkFunction('receiver', receiver);
+  if (typeof receiver === 'function' && !('begin' in receiver)) return;
+  throw new WebhookError('invalid_option', {
+    message:
+      'simulate() takes a function that creates a receiver, because a process that was killed starts with a new one.',
+    hint: 'Pass simulate(({ secret, store, handlers }) => createReceiver({ secret, dedupe: { store, name: "clips" }, on: handlers({ … }) })).',
+  });
+}
+
+function seedsOf(seeds: number | readonly number[]): readonly number[] {
+  const list = typeof seeds === 'number' ? Array.from({ length: seeds }, (_, i) => i + 1) : seeds;
+  check(
+    Array.isArray(list) && list.length > 0 && list.every(Number.isSafeInteger),
+    'seeds must be a number of seeds, or a list of integers',
+  );
+  return list;
+}
+
+function hintOf(first: readonly string[], second: readonly string[]): string {
+  const differs = second.findIndex((line, i) => line !== first[i]);
+  if (differs < 0 && first.length === second.length) return 'The seed played the same world twice.';
+  return `The seed played another world the second time, from line ${differs + 1} on: your code uses a real clock, random values or state that outlives a world. Pass the state as the option state.`;
+}

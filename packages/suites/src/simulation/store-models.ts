@@ -1,0 +1,132 @@
+import { type DedupeStore, memoryStore } from 'service-webhooks';
+import type { Call } from './calls.js';
+import type { CallFault, WorldFaults } from './faults.js';
+import type { SimulatedProcess } from './processes.js';
+import type { Random } from './random.js';
+import type { Story } from './story.js';
+import type { VirtualTime } from './virtual-time.js';
+
+/** The kinds of stores: what each guarantees is what the store of this name does, and others like it. */
+export const STORE_MODELS = ['memory', 'sqlite', 'postgres', 'redis', 'dynamodb'] as const;
+
+/** A model of what a kind of dedupe store guarantees. */
+export type StoreModel = (typeof STORE_MODELS)[number];
+
+/** Returns the store as a process sees it. */
+export type StoreOfProcess = (process: SimulatedProcess) => DedupeStore;
+
+export interface StoreParts {
+  time: VirtualTime;
+  faults: WorldFaults;
+  random: Random;
+  story: Story;
+  call: Call;
+}
+
+/** How far apart the clocks of processes may be where a store uses them, in milliseconds. */
+export const CLOCK_SKEW_MS = 5_000;
+/** How much later a replica has what the primary has confirmed, in milliseconds. */
+const REPLICA_LAG_MS = 500;
+const LATEST_FAILOVER_MS = 120_000;
+const METHODS = ['claim', 'extend', 'complete', 'release', 'saveReport', 'loadReports'] as const;
+
+type Rows = Required<Pick<DedupeStore, (typeof METHODS)[number]>>;
+type Method = (typeof METHODS)[number];
+
+/** Creates the store of a world. */
+export function createStoreModel(model: StoreModel, parts: StoreParts): StoreOfProcess {
+  const { time, call } = parts;
+  switch (model) {
+    case 'memory': // each process has rows of its own, which end with it
+      return () => memoryStore();
+    case 'sqlite': {
+      // A file of the host: a call may find it busy, and there is no network that could lose an answer.
+      const rows = memoryRows(time.elapsed);
+      return () => overCalls('host', rows, call, ['refused call', 'slow call']);
+    }
+    case 'postgres': {
+      const rows = memoryRows(time.elapsed);
+      return () => overCalls('shared', rows, call);
+    }
+    case 'redis': {
+      const rows = replicatedRows(parts);
+      return () => overCalls('shared', rows, call);
+    }
+    case 'dynamodb': {
+      // The clock is that of the process that calls. An event is taken over some seconds after its lease.
+      let clock = 0;
+      const rows = memoryRows(() => clock);
+      return ({ skewMs }) =>
+        overCalls(
+          'shared',
+          {
+            ...mapMethods((method) => (...args) => {
+              clock = time.elapsed() + skewMs + CLOCK_SKEW_MS; // never below 0
+              return (rows[method] as Operation)(...args.map(withLongerLease));
+            }),
+          },
+          call,
+        );
+    }
+  }
+}
+
+type Operation = (...args: readonly unknown[]) => Promise<unknown>;
+
+function mapMethods(operationFor: (method: Method) => Operation): Rows {
+  return Object.fromEntries(METHODS.map((method) => [method, operationFor(method)])) as unknown as Rows;
+}
+
+function withLongerLease(argument: unknown): unknown {
+  const { leaseMs } = Object(argument) as { leaseMs?: number };
+  return leaseMs === undefined ? argument : { ...Object(argument), leaseMs: leaseMs + CLOCK_SKEW_MS };
+}
+
+function memoryRows(now: () => number): Rows {
+  return memoryStore({ now }) as Rows;
+}
+
+/** Rows on a primary with a replica that lags. A failover, once in a world, loses what the replica has not received. */
+function replicatedRows({ time, faults, random, story }: StoreParts): Rows {
+  let timeOfOperation: number | undefined;
+  const now = () => timeOfOperation ?? time.elapsed();
+  const replica = memoryRows(now);
+  let primary = memoryRows(now);
+  let lagging: (() => void)[] = [];
+  time.after(random.between(1, LATEST_FAILOVER_MS), () => {
+    if (!faults.strikes('failover')) return;
+    story.tell('redis', `fails over and loses ${lagging.length} writes`);
+    primary = replica;
+    lagging = [];
+  });
+
+  return mapMethods((method) => (...args) => {
+    const at = time.elapsed();
+    const replicate = () => {
+      timeOfOperation = at;
+      void (replica[method] as Operation)(...args);
+      timeOfOperation = undefined;
+    };
+    const answer = (primary[method] as Operation)(...args);
+    if (primary !== replica) {
+      lagging.push(replicate);
+      time.after(REPLICA_LAG_MS, () => {
+        if (lagging[0] === replicate) lagging.shift()?.();
+      });
+    }
+    return answer;
+  });
+}
+
+/** Returns the store as a client over a network sees its rows. */
+function overCalls(scope: DedupeStore['scope'], rows: Rows, call: Call, possible?: readonly CallFault[]): DedupeStore {
+  return {
+    scope,
+    claim: (...args) => call('store.claim', () => rows.claim(...args), possible),
+    extend: (...args) => call('store.extend', () => rows.extend(...args), possible),
+    complete: (...args) => call('store.complete', () => rows.complete(...args), possible),
+    release: (...args) => call('store.release', () => rows.release(...args), possible),
+    saveReport: (...args) => call('store.saveReport', () => rows.saveReport(...args), possible),
+    loadReports: (...args) => call('store.loadReports', () => rows.loadReports(...args), possible),
+  };
+}

@@ -1,0 +1,97 @@
+import { type Call, createCall } from './calls.js';
+import type { SimulationOptions, SimulationReport, World } from './contract.js';
+import { createDatabase } from './database.js';
+import { drawFaults, type WorldFaults } from './faults.js';
+import { createJobEngine, type JobEngine } from './job-engine.js';
+import type { SimulatedProcess } from './processes.js';
+import { createQueueModel, type QueueModel } from './queue-model.js';
+import { createRandom, type Random } from './random.js';
+import { createRecord, type WorldRecord } from './record.js';
+import type { BrokenWorldRule } from './rules.js';
+import { createStoreModel, STORE_MODELS, type StoreModel } from './store-models.js';
+import type { Story } from './story.js';
+import type { VirtualTime } from './virtual-time.js';
+
+/** Options of a simulation, with their defaults. */
+export type WorldOptions<State> = Omit<SimulationOptions<State>, 'receivers' | 'workers' | 'events'> & {
+  receivers: number;
+  workers: number;
+  events: number;
+};
+
+/** What a simulated world consists of, apart from its processes and the service. */
+export interface WorldParts {
+  readonly random: Random;
+  readonly faults: WorldFaults;
+  readonly record: WorldRecord;
+  readonly engine: JobEngine;
+  readonly queue: QueueModel;
+  readonly model: StoreModel;
+  readonly counts: Omit<SimulationReport, 'seeds'>;
+  /** The result of the option `state`. */
+  readonly state: unknown;
+  /** The first rule that was broken on the way. */
+  readonly brokenRule: BrokenWorldRule | undefined;
+  /** Returns the world as a process sees it. */
+  seenBy(process: SimulatedProcess, secret: string): World<never>;
+}
+
+/** Draws the world of a seed. */
+export function createWorld<State>(
+  seed: number,
+  options: WorldOptions<State>,
+  { time, story }: { time: VirtualTime; story: Story },
+): WorldParts {
+  const random = createRandom(seed);
+  const faults = drawFaults(random, options.without ?? []);
+  const counts = { events: 0, attempts: 0, calls: 0, kills: 0, pauses: 0, elapsedMs: 0 };
+  const call = createCall({ time, random, faults, story, counts });
+  const record = createRecord(story, time.elapsed);
+  const state = options.state?.();
+  let brokenRule: BrokenWorldRule | undefined;
+  const settledByAnother = (worker: string) => {
+    brokenRule ??= { rule: 'owner', what: `${worker} settled a job that it no longer owned` };
+  };
+  const engine = createJobEngine({ time, random, settledByAnother });
+  const queue = createQueueModel(engine, call, random.chance(0.5));
+  const model = options.store ?? random.pick(STORE_MODELS);
+  const storeOf = createStoreModel(model, { time, faults, random, story, call });
+  const database = createDatabase(time, call, record);
+  return {
+    random,
+    faults,
+    record,
+    engine,
+    queue,
+    model,
+    counts,
+    state,
+    get brokenRule() {
+      return brokenRule;
+    },
+    seenBy: (process, secret) => ({
+      secret,
+      store: storeOf(process),
+      queue: queue.queueOfProcess(),
+      jobs: queue.jobs,
+      payloads: queue.payloads,
+      database,
+      state: state as never,
+      handlers: record.handlers,
+      work: (event, run) => record.work(event, 0, run),
+      call,
+      connect: (what, client) => connected(what, client, call),
+    }),
+  };
+}
+
+/** Returns an object whose methods are calls of another system. */
+function connected<Client extends object>(what: string, client: Client, call: Call): Client {
+  return new Proxy(client, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      return (...args: unknown[]) => call(`${what}.${String(name)}`, () => Reflect.apply(member, target, args));
+    },
+  });
+}
