@@ -2,7 +2,7 @@ import { context, propagation } from '@opentelemetry/api';
 import type { DeliveryQueue, QueueStats } from '../receiver/delivery-queue.js';
 import type { QueuedDelivery } from '../receiver/queued-delivery.js';
 
-/** Returns a queue whose deliveries carry the trace of their request to the worker. */
+/** Returns a queue whose deliveries have the context of their request's span, so that a worker can link to it. */
 export function tracedQueue(queue: DeliveryQueue): DeliveryQueue {
   return {
     name: queue.name,

@@ -1,10 +1,13 @@
 import {
   type Attributes,
   context,
+  isSpanContextValid,
   type MeterProvider,
   metrics,
   propagation,
+  ROOT_CONTEXT,
   type Span,
+  type SpanContext,
   SpanKind,
   SpanStatusCode,
   trace,
@@ -13,14 +16,17 @@ import { endpointOf } from '../endpoint.js';
 import type { Ended, WorkerTelemetry } from '../queue/processor.js';
 import type { QueuedDelivery } from '../receiver/queued-delivery.js';
 import { stopwatch } from '../timers.js';
-import { attempt, NO_SPAN, runInContext } from './attempt.js';
+import { attempt, runInContext } from './attempt.js';
 import { metricAttributes, namedEndpoint, spanAttributes } from './attributes.js';
 import type { TelemetryOptions } from './create-receiver.js';
 
 /**
- * Returns the telemetry of a worker: a span for each run of a handler, in the trace of the request that queued the
- * delivery, and metrics. For the trace, the receiver must be the one of `service-webhooks/otel`, and a propagator such as
- * W3C Trace Context must be registered in both processes.
+ * Returns the telemetry of a worker: a span for each run of a handler, and metrics.
+ *
+ * The parent of the span is the active span, such as that of the engine's instrumentation; without one, the span starts a
+ * trace. It links to the span of the request that queued the delivery. For the link, the receiver must be the one of
+ * `service-webhooks/otel`, and a propagator such as W3C Trace Context must be registered in both processes. The handler
+ * does not get the baggage of the request.
  *
  * The metrics are the histograms `webhook.worker.duration`, of each run, and `webhook.worker.time_in_queue`, from the time at
  * which the receiver queued the delivery to its first run, both in seconds, and the counter `webhook.worker.dead_letters`.
@@ -53,8 +59,8 @@ export function workerTelemetry({
     async record(queued, run, job) {
       const waited = secondsInQueue(queued);
       const elapsed = stopwatch();
-      const span = attempt(() => startSpan(queued)) ?? NO_SPAN;
-      const inSpan = attempt(() => trace.setSpan(context.active(), span));
+      const span = attempt(() => startSpan(queued));
+      const inSpan = span && attempt(() => trace.setSpan(context.active(), span));
       const ended = await runInContext(inSpan, run);
       const seconds = elapsed() / 1000;
       const ofRun =
@@ -64,14 +70,15 @@ export function workerTelemetry({
       if (job?.attempt === 1 && waited !== undefined) {
         attempt(() => instruments().timeInQueue.record(waited, only(QUEUED_ATTRIBUTES, ofRun), inSpan));
       }
-      attempt(() => end(span, ended));
+      if (span) attempt(() => end(span, ended));
       return ended;
     },
   };
 
   function startSpan(queued: QueuedDelivery): Span {
-    const parent = propagation.extract(context.active(), queued.trace ?? {});
-    return tracerProvider.getTracer(NAME).startSpan('webhook job', { kind: SpanKind.CONSUMER }, parent);
+    const request = attempt(() => requestOf(queued));
+    const links = request ? [{ context: request }] : [];
+    return tracerProvider.getTracer(NAME).startSpan('webhook job', { kind: SpanKind.CONSUMER, links });
   }
 }
 
@@ -101,6 +108,12 @@ function makeInstruments(meters: MeterProvider) {
       unit: '{delivery}',
     }),
   };
+}
+
+/** Returns the context of the span in which a receiver queued a delivery; undefined where the job has no valid one. */
+function requestOf(queued: QueuedDelivery): SpanContext | undefined {
+  const found = trace.getSpanContext(propagation.extract(ROOT_CONTEXT, queued.trace ?? {}));
+  return found && isSpanContextValid(found) ? found : undefined;
 }
 
 /** Returns how long a delivery has waited; 0 where the clock of the receiver is ahead, undefined for an impossible time. */

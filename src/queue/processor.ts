@@ -30,7 +30,10 @@ export interface WorkerOptions extends PayloadOptions {
   observe?: ReceiverOptions['observe'];
   /** The logger of the worker. Default: `console`. `false` switches it off. */
   logger?: Logger | false | undefined;
-  /** Continues the trace of the request in the handler: `workerTelemetry()` of `service-webhooks/otel`. */
+  /**
+   * Records each run of a handler, for example as a span with a link to its request: `workerTelemetry()` of
+   * `service-webhooks/otel`. Default: none.
+   */
   telemetry?: WorkerTelemetry | undefined;
 }
 

@@ -32,7 +32,7 @@ export interface QueuedDelivery {
   tenant?: string | undefined;
   /** Headers that no signature covers. */
   unsigned: UnsignedHeaders;
-  /** The headers of W3C Trace Context, with which a worker continues the trace. */
+  /** The context of the request's span, as headers such as those of W3C Trace Context. The span of a run links to it. */
   trace?: Record<string, string> | undefined;
 }
 

@@ -1,5 +1,15 @@
-import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import {
+  type Context,
+  context,
+  INVALID_SPAN_CONTEXT,
+  propagation,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { CompositePropagator, W3CBaggagePropagator, W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { Histogram } from '@opentelemetry/sdk-metrics';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { createReceiver as createPlainReceiver, PermanentError } from 'service-webhooks';
@@ -15,18 +25,9 @@ const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpan
 
 beforeAll(() => {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-  propagation.setGlobalPropagator({
-    inject(from, carrier, setter) {
-      const span = trace.getSpanContext(from);
-      if (span) setter.set(carrier, 'traceparent', `00-${span.traceId}-${span.spanId}-01`);
-    },
-    extract(into, carrier, getter) {
-      const [, traceId, spanId] = String(getter.get(carrier, 'traceparent')).split('-');
-      if (!traceId || !spanId) return into;
-      return trace.setSpanContext(into, { traceId, spanId, traceFlags: 1, isRemote: true });
-    },
-    fields: () => ['traceparent'],
-  });
+  // As the SDKs for Node register it.
+  const propagators = [new W3CTraceContextPropagator(), new W3CBaggagePropagator()];
+  propagation.setGlobalPropagator(new CompositePropagator({ propagators }));
 });
 afterAll(() => {
   context.disable();
@@ -34,15 +35,35 @@ afterAll(() => {
 });
 afterEach(() => spans.reset());
 
-/** Queues a delivery through a traced receiver and runs it in a worker. */
-async function through(on: WorkerOptions['on'], telemetry = workerTelemetry({ tracerProvider })) {
+/** Queues a delivery through a traced receiver. */
+async function aTracedJob(): Promise<QueuedDelivery> {
   const queue = memoryQueue();
   const receiver = createReceiver({ secret: SECRET, now, queue, logger: false }, { tracerProvider });
   expect(inShort(await receiver(aRequest()))).toBe('202 queued');
   const [job] = queue.jobs.values();
-  const ended = await createProcessor({ on, telemetry, logger: false })(job?.value, { attempt: 2 });
-  return { ended, job: job?.value as { trace?: Record<string, string> }, finished: spans.getFinishedSpans() };
+  return job?.value as QueuedDelivery;
 }
+
+/** Queues a delivery through a traced receiver and runs it in a worker. */
+async function through(on: WorkerOptions['on'], telemetry = workerTelemetry({ tracerProvider })) {
+  const job = await aTracedJob();
+  const ended = await createProcessor({ on, telemetry, logger: false })(job, { attempt: 2 });
+  return { ended, job, finished: spans.getFinishedSpans() };
+}
+
+/** Runs a job, in a context that is active around the worker, and returns the span of the run. */
+async function ran(job: unknown, on: WorkerOptions['on'] = { '*': () => {} }, active: Context = ROOT_CONTEXT) {
+  spans.reset();
+  const process = createProcessor({ on, telemetry: workerTelemetry({ tracerProvider }), logger: false });
+  const { as } = await context.with(active, () => process(job, { attempt: 1 }));
+  expect(as).toBe('done');
+  const [run, ...more] = spans.getFinishedSpans();
+  expect(more).toEqual([]);
+  return run ?? expect.fail('no span');
+}
+
+const anEngineSpan = () => tracerProvider.getTracer('an engine').startSpan('process');
+const activeSpanId = () => trace.getActiveSpan()?.spanContext().spanId;
 
 /** A worker with metrics, a job of the endpoint `clips`, and what is collected. */
 async function metered(on: WorkerOptions['on'] = { '*': () => {} }, event: Record<string, unknown> = {}) {
@@ -150,17 +171,18 @@ describe('workerTelemetry', () => {
     expect(await points()).toMatchObject([{ name: 'webhook.worker.duration' }]);
   });
 
-  it('the run of a handler continues the trace of the request', async () => {
+  it('the span of a run starts a trace and links to the span of the request', async () => {
     let inside: string | undefined;
     const handler = () => {
-      inside = trace.getActiveSpan()?.spanContext().spanId;
+      inside = activeSpanId();
     };
-    const { finished, job } = await through({ '*': handler });
+    const { finished } = await through({ '*': handler });
     const [request, run] = finished;
     expect(finished).toHaveLength(2);
-    expect(job.trace).toEqual({ traceparent: expect.stringContaining(String(request?.spanContext().traceId)) });
-    expect(run?.spanContext().traceId).toBe(request?.spanContext().traceId);
-    expect(run?.parentSpanContext?.spanId).toBe(request?.spanContext().spanId);
+    const { traceId, spanId } = request?.spanContext() ?? {};
+    expect(run?.links).toEqual([{ context: { traceId, spanId, traceFlags: 1, isRemote: true } }]);
+    expect(run?.parentSpanContext).toBeUndefined();
+    expect(run?.spanContext().traceId).not.toBe(traceId);
     expect(inside).toBe(run?.spanContext().spanId);
     expect(run).toMatchObject({ name: 'webhook job stt.completed', kind: SpanKind.CONSUMER });
     expect(run?.attributes).toMatchObject({
@@ -168,6 +190,126 @@ describe('workerTelemetry', () => {
       'webhook.attempt': 2,
       'webhook.event.id': 'evt_1',
     });
+    expect(request?.attributes).toMatchObject({ 'webhook.event.id': 'evt_1' });
+  });
+
+  it('the span of a run has the active span as its parent and links to the span of the request', async () => {
+    const job = await aTracedJob();
+    const [request] = spans.getFinishedSpans();
+    const engine = anEngineSpan();
+    const run = await ran(job, undefined, trace.setSpan(ROOT_CONTEXT, engine));
+    expect(run.parentSpanContext).toEqual(engine.spanContext());
+    expect(run.spanContext().traceId).toBe(engine.spanContext().traceId);
+    expect(run.links).toMatchObject([{ context: { spanId: request?.spanContext().spanId } }]);
+  });
+
+  it('each attempt has a trace of its own and links to the same span of the request', async () => {
+    const job = await aTracedJob();
+    spans.reset();
+    const process = createProcessor({
+      on: { '*': vi.fn().mockRejectedValueOnce(new Error('no disk')) },
+      telemetry: workerTelemetry({ tracerProvider }),
+      logger: false,
+    });
+    for (const attempt of [1, 2]) await process(job, { attempt });
+    const runs = spans.getFinishedSpans();
+    expect(runs.map(({ attributes }) => attributes['webhook.outcome'])).toEqual(['failed', 'handled']);
+    expect(new Set(runs.map((run) => run.spanContext().traceId)).size).toBe(2);
+    expect(runs[0]?.links).toHaveLength(1);
+    expect(runs[1]?.links).toEqual(runs[0]?.links);
+  });
+
+  it('each of the runs at the same time links to the request of its own job', async () => {
+    const jobs = await Promise.all([aTracedJob(), aTracedJob()]);
+    const requests = spans.getFinishedSpans().map((request) => request.spanContext().spanId);
+    spans.reset();
+    const telemetry = workerTelemetry({ tracerProvider });
+    const process = createProcessor({ on: { '*': () => {} }, telemetry, logger: false });
+    await Promise.all(jobs.map((job) => process(job, { attempt: 1 })));
+    const linked = spans.getFinishedSpans().map(({ links }) => links.map((link) => link.context.spanId));
+    expect(linked).toEqual(requests.map((spanId) => [spanId]));
+  });
+
+  const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
+  const SPAN_ID = 'b7ad6b7169203331';
+  const traceparent = `00-${TRACE_ID}-${SPAN_ID}-00`;
+
+  it('the link has the flags and the trace state of the request', async () => {
+    const job = { ...(await aTracedJob()), trace: { traceparent, tracestate: 'vendor=value' } };
+    const { links } = await ran(job);
+    expect(links).toMatchObject([{ context: { traceId: TRACE_ID, spanId: SPAN_ID, traceFlags: 0 } }]);
+    expect(links[0]?.context.traceState?.serialize()).toBe('vendor=value');
+  });
+
+  it('a trace state that is too long is left out of the link', async () => {
+    const job = { ...(await aTracedJob()), trace: { traceparent, tracestate: `vendor=${'x'.repeat(1_000_000)}` } };
+    const { links } = await ran(job);
+    expect(links).toMatchObject([{ context: { traceId: TRACE_ID, spanId: SPAN_ID } }]);
+    expect(links[0]?.context.traceState?.serialize()).toBe('');
+  });
+
+  const throwingProxy = new Proxy({}, { get: throwing, ownKeys: throwing, has: throwing });
+
+  it.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['null', null],
+    ['a number', 7],
+    ['a text', traceparent],
+    ['an empty object', {}],
+    ['a list', [traceparent]],
+    ['a Proxy that throws', throwingProxy],
+    ['a traceparent that is a number', { traceparent: 7 }],
+    ['a traceparent that is an object', { traceparent: { toString: 1 } }],
+    ['a traceparent that is a Proxy', { traceparent: throwingProxy }],
+    ['a traceparent of another form', { traceparent: 'yesterday' }],
+    ['a traceparent of zeros', { traceparent: `00-${'0'.repeat(32)}-${'0'.repeat(16)}-01` }],
+    ['a traceparent that is too long', { traceparent: traceparent + '-00'.repeat(1_000_000) }],
+    ['a tracestate that is no text', { traceparent, tracestate: [{ toString: 1 }] }],
+  ])('the handler runs once, in a span without a link, where the trace of the job is %s', async (_, forged) => {
+    const job = { ...(await aTracedJob()), trace: forged };
+    const handler = vi.fn();
+    const engine = anEngineSpan();
+    const run = await ran(job, { '*': handler }, trace.setSpan(ROOT_CONTEXT, engine));
+    expect(handler).toHaveBeenCalledTimes(1);
+    expect(run.parentSpanContext).toEqual(engine.spanContext());
+    expect(run.links).toEqual([]);
+  });
+
+  it('the handler runs once, in a span without a link, where the job throws when its trace is read', async () => {
+    const job = Object.defineProperty(await aTracedJob(), 'trace', { get: throwing });
+    const handler = vi.fn();
+    expect((await ran(job, { '*': handler })).links).toEqual([]);
+    expect(handler).toHaveBeenCalledTimes(1);
+  });
+
+  it.each<[string, () => Context]>([
+    ['throws', throwing],
+    ['finds an invalid span', () => trace.setSpanContext(ROOT_CONTEXT, INVALID_SPAN_CONTEXT)],
+    ['finds a span whose ids are no text', () => trace.setSpanContext(ROOT_CONTEXT, { traceId: 7 } as never)],
+  ])('the handler runs once, in a span without a link, where the propagator %s', async (_, extract) => {
+    const job = await aTracedJob();
+    vi.spyOn(propagation, 'extract').mockImplementation(extract);
+    const handler = vi.fn();
+    expect((await ran(job, { '*': handler })).links).toEqual([]);
+    expect(handler).toHaveBeenCalledTimes(1);
+  });
+
+  it('the handler has the baggage that is active around the worker, and not that of the request', async () => {
+    const withBaggage = (name: string) =>
+      propagation.setBaggage(ROOT_CONTEXT, propagation.createBaggage({ [name]: { value: 'yes' } }));
+    const job = await context.with(withBaggage('request'), aTracedJob);
+    expect(job.trace).toMatchObject({ baggage: 'request=yes' });
+    let inside: string[] | undefined;
+    const handler = () => {
+      inside = propagation
+        .getActiveBaggage()
+        ?.getAllEntries()
+        .map(([name]) => name);
+    };
+    await ran(job, { '*': handler }, withBaggage('worker'));
+    expect(inside).toEqual(['worker']);
+    await ran(job, { '*': handler });
+    expect(inside).toBeUndefined();
   });
 
   it.each([
@@ -178,12 +320,14 @@ describe('workerTelemetry', () => {
     expect(finished[1]).toMatchObject({ status: { code }, attributes: { 'webhook.outcome': outcome } });
   });
 
-  it('a handler runs once where the tracer throws', async () => {
-    const handler = vi.fn();
-    const broken = { getTracer: throwing };
-    const { ended } = await through({ '*': handler }, workerTelemetry({ tracerProvider: broken }));
+  it('a handler runs once, in the active span, where the tracer throws', async () => {
+    const inside = vi.fn(activeSpanId);
+    const engine = anEngineSpan();
+    const broken = workerTelemetry({ tracerProvider: { getTracer: throwing } });
+    const active = trace.setSpan(ROOT_CONTEXT, engine);
+    const { ended } = await context.with(active, () => through({ '*': () => void inside() }, broken));
     expect(ended.as).toBe('done');
-    expect(handler).toHaveBeenCalledTimes(1);
+    expect(inside.mock.results).toEqual([{ type: 'return', value: engine.spanContext().spanId }]);
   });
 
   it('a delivery is queued without a trace where the propagator throws', async () => {

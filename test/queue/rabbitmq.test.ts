@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Socket } from 'node:net';
 import type { ChannelModel, ConfirmChannel, Options } from 'amqplib';
 import { type Handler, PermanentError } from 'service-webhooks';
@@ -177,6 +178,18 @@ describe.runIf(url)('rabbitmqQueue', () => {
     await vi.waitFor(async () => expect(await queue.put(aQueued())).toBe('queued'), PATIENTLY);
     expect(connections).toHaveLength(1);
     await untilStats(queue, { depth: 2 });
+  });
+
+  it('a job runs outside of the context of the request that has opened the connection', async () => {
+    const { queue } = open();
+    const request = new AsyncLocalStorage<string>();
+    const contexts: unknown[] = [];
+    await request.run('of a request', async () => {
+      await queue.init?.();
+      await queue.put(aQueued());
+    });
+    work(queue, () => void contexts.push(request.getStore()));
+    await expect.poll(() => contexts).toEqual([undefined]);
   });
 
   it('the next call opens another connection after one that never opened', async () => {

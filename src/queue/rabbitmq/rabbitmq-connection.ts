@@ -2,6 +2,11 @@ import { withTimeout } from '../../timers.js';
 
 const CONNECT_LIMIT_MS = 10_000;
 
+// Without an import and without a prefix, so that an edge bundle contains no `node:`.
+const asyncHooks = (
+  globalThis as { process?: { getBuiltinModule?: (id: string) => typeof import('node:async_hooks') | undefined } }
+).process?.getBuiltinModule?.('async_hooks');
+
 /** The part of a connection of amqplib's promise API that is used. */
 export interface RabbitmqConnection {
   createConfirmChannel(): Promise<RabbitmqChannel>;
@@ -80,11 +85,14 @@ export type Publish = (queue: string, content: string, properties: RabbitmqMessa
 
 /** Returns a keeper of one connection, with one channel for everything that is published. */
 export function keepConnection(connect: () => Promise<RabbitmqConnection>): ConnectionKeeper {
+  // A socket calls in the async context in which it was opened. A put may open it, and no job must run in the context, and
+  // so in the trace, of the request that was put.
+  const connectOutside = asyncHooks?.AsyncResource.bind(connect) ?? connect;
   let connection: Promise<RabbitmqConnection> | undefined;
 
   function connected(): Promise<RabbitmqConnection> {
     if (connection) return connection;
-    const opening = withinLimit(connect);
+    const opening = withinLimit(connectOutside);
     const forget = () => {
       if (connection === opening) connection = undefined;
     };
