@@ -1,4 +1,5 @@
 import { WebhookError } from '../errors.js';
+import { unrefTimeout } from '../timers.js';
 import type { LimitedOverflow } from './limited-overflow.js';
 import { bodyIdOf, type PackedDelivery, type QueueJob } from './packed-delivery.js';
 
@@ -29,16 +30,28 @@ interface JobPut {
   since: number;
 }
 
+/** A body that may belong to no job. */
+interface UndecidedBody {
+  put: JobPut;
+  /** When it is decided at the earliest, in milliseconds since the epoch. */
+  decideAt: number;
+}
+
 const MOST_UNDECIDED = 1_000;
-const RETRIED_EACH = 10;
+const DECIDED_EACH = 10;
+/** How long after a put has failed the engine may still store its job, in milliseconds. */
+const LATEST_JOB_MS = 600_000;
 
 export function outsideBodies(overflow: LimitedOverflow): OutsideBodies {
-  /** Bodies that may belong to no job, because a put failed and the engine or the overflow was away, with the puts of their jobs. */
-  const undecided = new Map<string, JobPut>();
+  const undecided = new Map<string, UndecidedBody>();
+
+  function decideLater(id: string, put: JobPut, afterMs: number): void {
+    if (undecided.size < MOST_UNDECIDED) undecided.set(id, { put, decideAt: Date.now() + afterMs });
+  }
 
   /** Deletes a body unless it is that of the job which the engine has. Resolves to the id of that job's body. */
   async function deleteUnlessQueued(id: string, put: JobPut, find: EnginePut['find']): Promise<string | undefined> {
-    if (undecided.size < MOST_UNDECIDED) undecided.set(id, put);
+    decideLater(id, put, 0); // where a call fails
     const queuedId = await bodyIdOf(await find?.(put.key, put.since));
     if (queuedId !== id) await overflow.delete(id);
     undecided.delete(id);
@@ -47,7 +60,8 @@ export function outsideBodies(overflow: LimitedOverflow): OutsideBodies {
 
   /** Decides about some of the bodies of earlier puts. Never rejects. */
   async function decide(find: EnginePut['find']): Promise<void> {
-    for (const [id, put] of [...undecided].slice(0, RETRIED_EACH)) {
+    const due = [...undecided].filter(([, { decideAt }]) => decideAt <= Date.now());
+    for (const [id, { put }] of due.slice(0, DECIDED_EACH)) {
       await deleteUnlessQueued(id, put, find).catch(() => {}); // a later put tries again
     }
   }
@@ -61,9 +75,11 @@ export function outsideBodies(overflow: LimitedOverflow): OutsideBodies {
         await overflow.put(own.id, body);
         answer = await putJob(job);
       } catch (error) {
-        // The engine may have the job, where only its answer was lost.
-        const queuedId = await deleteUnlessQueued(own.id, jobPut, find).catch(() => undefined);
-        if (queuedId === own.id) return 'queued';
+        // The engine may have the job, where only its answer was lost, or store it a while later.
+        const isQueued = async () => (await bodyIdOf(await find?.(key, jobPut.since))) === own.id;
+        if (await isQueued().catch(() => false)) return 'queued';
+        decideLater(own.id, jobPut, LATEST_JOB_MS);
+        unrefTimeout(() => decide(find), LATEST_JOB_MS);
         throw error;
       }
       if (answer === 'known') {

@@ -21,8 +21,10 @@ function anEngine(options: PayloadOptions, { knowsKeys = true, limit = LIMIT } =
   const engine = {
     jobs,
     payloads,
-    /** What a put does: it may fail before or after the job is stored. */
-    fails: undefined as 'before' | 'after' | undefined,
+    /** What a put does: it may fail before or after the job is stored, and the job may be stored later. */
+    fails: undefined as 'before' | 'after' | 'late' | undefined,
+    /** Stores the job of the last put that failed with 'late'. */
+    storeLate: () => {},
     find: (key: string, _since?: number): QueueJob | undefined => jobs.find((job) => job.key === key),
     put(delivery: QueuedDelivery) {
       const { fails } = engine;
@@ -30,8 +32,15 @@ function anEngine(options: PayloadOptions, { knowsKeys = true, limit = LIMIT } =
         async putJob(job) {
           if (fails === 'before') throw new Error('the engine is away');
           if (knowsKeys && keys.has(job.key)) return 'known';
-          jobs.push(structuredClone(job));
-          keys.set(job.key, 'waiting');
+          const store = () => {
+            jobs.push(structuredClone(job));
+            keys.set(job.key, 'waiting');
+          };
+          if (fails === 'late') {
+            engine.storeLate = store;
+            throw new Error('the connection broke');
+          }
+          store();
           if (fails === 'after') throw new Error('the answer was lost');
           return 'queued';
         },
@@ -70,7 +79,23 @@ function failingAt(call: number, when: 'before' | 'after') {
       return result;
     };
   const overflow: Overflow = { put: guarded(inner.put), get: guarded(inner.get), delete: guarded(inner.delete) };
-  return { overflow, bodies: inner.bodies };
+  const heals = () => {
+    calls = call;
+  };
+  return { overflow, bodies: inner.bodies, heals };
+}
+
+/** Lets the time pass in which an engine may still store a job whose put has failed. */
+function tenMinutesLater(): void {
+  vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 600_000);
+}
+
+/** Waits until a later event, and the time until then, have left no body. */
+async function leavesNoBody(engine: ReturnType<typeof anEngine>, bodies: ReadonlyMap<string, unknown>): Promise<void> {
+  tenMinutesLater();
+  await engine.put(large());
+  await engine.work();
+  await vi.waitFor(() => expect(bodies.size).toBe(0), PATIENTLY);
 }
 
 const problem = ({ ends: [ended] }: { ends: Ended[] }) =>
@@ -98,14 +123,15 @@ describe.each([
   for (const when of ['before', 'after'] as const) {
     for (const call of [1, 2, 3, 4, 5]) {
       it(`is neither lost nor left where call ${call} of the overflow fails ${when} its work`, async () => {
-        const { overflow, bodies } = failingAt(call, when);
+        const { overflow, bodies, heals } = failingAt(call, when);
         const engine = anEngine({ overflow }, { knowsKeys });
         const queued = large();
         await engine.put(queued).catch(() => engine.put(queued));
         const handled = [...(await engine.work()).handled, ...(await engine.work()).handled];
         expect(handled.length).toBeGreaterThanOrEqual(1);
         expect(engine.jobs).toEqual([]);
-        expect(bodies.size).toBe(0);
+        heals();
+        await leavesNoBody(engine, bodies);
       });
     }
   }
@@ -115,10 +141,33 @@ describe.each([
     const engine = anEngine({ overflow }, { knowsKeys });
     engine.fails = 'before';
     await expect(engine.put(large())).rejects.toThrow('the engine is away');
+    engine.fails = undefined;
+    await leavesNoBody(engine, overflow.bodies);
+  });
+
+  it('is deleted ten minutes after the engine has refused its job, also where no other event comes', async () => {
+    vi.useFakeTimers();
+    const overflow = anOverflow();
+    const engine = anEngine({ overflow }, { knowsKeys });
+    engine.fails = 'before';
+    await expect(engine.put(large())).rejects.toThrow('the engine is away');
+    await vi.advanceTimersByTimeAsync(599_999);
+    expect(overflow.bodies.size).toBe(1);
+    await vi.advanceTimersByTimeAsync(1);
     expect(overflow.bodies.size).toBe(0);
   });
 
-  it('has its job where only the answer of the engine was lost, or no job is left that lacks it', async () => {
+  it('is there where the engine stores its job a while after the put has failed', async () => {
+    const overflow = anOverflow();
+    const engine = anEngine({ overflow }, { knowsKeys });
+    engine.fails = 'late';
+    await expect(engine.put(large())).rejects.toThrow('the connection broke');
+    engine.storeLate();
+    expect((await engine.work()).handled).toHaveLength(1);
+    expect(overflow.bodies.size).toBe(0);
+  });
+
+  it('is that of its job where only the answer of the engine was lost', async () => {
     const overflow = anOverflow();
     const engine = anEngine({ overflow }, { knowsKeys });
     const queued = large();
@@ -127,7 +176,7 @@ describe.each([
     else await expect(engine.put(queued)).rejects.toThrow('the answer was lost');
     engine.fails = undefined;
     expect(await engine.put({ ...queued, signedAt: 2 })).toBe(knowsKeys ? 'known' : 'queued');
-    expect((await engine.work()).handled).toHaveLength(1);
+    expect((await engine.work()).handled).toHaveLength(knowsKeys ? 1 : 2);
     expect(overflow.bodies.size).toBe(0);
   });
 
@@ -140,9 +189,7 @@ describe.each([
     expect(overflow.bodies.size).toBe(1);
     engine.fails = undefined;
     overflow.fails = undefined;
-    await engine.put(large());
-    await engine.work();
-    await overflow.isEmpty();
+    await leavesNoBody(engine, overflow.bodies);
   });
 
   it('is not left by a redelivery of a job that is done', async () => {
@@ -188,10 +235,7 @@ describe('a large body in an engine that knows its keys, besides', () => {
     await expect(engine.put(large())).rejects.toThrow('the engine is away');
     expect(overflow.bodies.size).toBe(1);
     Object.assign(engine, { fails: undefined, find });
-    await engine.put(large());
-    await vi.waitFor(() => expect(overflow.bodies.size).toBe(1), PATIENTLY);
-    await engine.work();
-    await overflow.isEmpty();
+    await leavesNoBody(engine, overflow.bodies);
   });
 
   it('is looked for from the time of its put on, however much later that is', async () => {
@@ -247,6 +291,11 @@ describe('a large body in an engine that knows its keys, besides', () => {
         const { handled } = await run;
         if (answers.some((answer) => answer !== 'refused')) expect(handled).toHaveLength(1);
         expect(engine.jobs).toEqual([]);
+        await scheduler.waitAll();
+        tenMinutesLater();
+        const last = engine.put(large());
+        await scheduler.waitFor(last);
+        await engine.work({ overflow: inner });
         await scheduler.waitAll();
         expect(inner.bodies.size).toBe(0);
       }),

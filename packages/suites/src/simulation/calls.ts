@@ -19,9 +19,11 @@ export interface CallParts {
   counts: { calls: number; pauses: number };
 }
 
-/** How late an effect may be, and how slow a call, in milliseconds: also longer than each limit of the library. */
-const LATEST_MS = 90_000;
-const SLOWEST_MS = 40_000;
+/** How long a call takes, in milliseconds: a slow one longer than each limit of the library. */
+const USUAL_MS = 20;
+const SLOWEST_MS = 90_000;
+/** How long after the connection was lost a call may still take effect, in milliseconds. */
+const LATEST_EFFECT_MS = 60_000;
 const LONGEST_PAUSE_MS = 90_000;
 
 export function createCall({ time, random, faults, story, counts }: CallParts): Call {
@@ -44,24 +46,25 @@ export function createCall({ time, random, faults, story, counts }: CallParts): 
     if (process === undefined) return outsideOfProcesses(async () => effect());
     counts.calls += 1;
     const fault = faultOfCall(faults, possible);
-    const takesMs = random.between(1, fault === 'slow call' ? SLOWEST_MS : fault === 'late call' ? LATEST_MS : 20);
-    story.tell(process.name, fault === undefined ? what : `${what}: ${fault}, ${takesMs} ms`);
+    const takesMs = random.between(1, fault === 'slow call' ? SLOWEST_MS : USUAL_MS);
+    const effectMs = fault === 'lost answer' ? random.between(1, random.pick([USUAL_MS, LATEST_EFFECT_MS])) : takesMs;
+    story.tell(process.name, fault === undefined ? what : `${what}: ${fault}, ${effectMs} ms`);
     return new Promise<T>((resolve, reject) => {
-      const answer = (settle: () => void) => time.after(random.between(1, 20), () => process.resume(settle));
+      const answer = (settle: () => void) => time.after(random.between(1, USUAL_MS), () => process.resume(settle));
       const takeEffect = async () => {
-        if (fault === 'refused call') return answer(() => reject(new Error(`${what}: connection refused`)));
         try {
           const value = await effect();
           crossroads(process, `after ${what} took effect`);
-          if (fault === 'lost answer') answer(() => reject(new Error(`${what}: connection reset`)));
-          else answer(() => resolve(value));
+          answer(() => resolve(value));
         } catch (error) {
           answer(() => reject(error));
         }
       };
       crossroads(process, `at ${what}`);
       if (!process.isAlive && random.chance(0.5)) return; // it had not been sent
-      time.after(takesMs, () => void takeEffect());
+      if (fault !== 'refused call') time.after(effectMs, () => void takeEffect());
+      const isLost = fault === 'refused call' || fault === 'lost answer';
+      if (isLost) time.after(takesMs, () => process.resume(() => reject(new Error(`${what}: the connection broke`))));
     });
   };
 }

@@ -7,6 +7,8 @@ import type { VirtualTime } from './virtual-time.js';
 
 /** How long `once` waits for another transaction, as the inboxes of the library do by default, in milliseconds. */
 const WAIT_MS = 300;
+/** When the database notices that the process of a transaction has died, in milliseconds. */
+const ABANDONED_MS = 1_000;
 /** A cut connection breaks its transaction, so that no statement of it takes effect late. */
 const FAULTS_OF_STATEMENTS = ['refused call', 'slow call'] as const;
 const FAULTS_OF_COMMITS = ['refused call', 'lost answer', 'slow call'] as const;
@@ -63,7 +65,7 @@ export function createDatabase(time: VirtualTime, call: Call, record: WorldRecor
   return {
     async transaction(work) {
       const one: OpenTransaction = { effects: [], locked: new Set() };
-      currentProcess()?.onKilled(() => time.after(1_000, () => end(one)));
+      currentProcess()?.onKilled(() => time.after(ABANDONED_MS, () => end(one)));
       const tx: Transaction = {
         async write(what, effect) {
           const takesEffect = record.tries(what);
@@ -76,14 +78,15 @@ export function createDatabase(time: VirtualTime, call: Call, record: WorldRecor
         },
       };
       opened.set(tx, one);
+      let result: Awaited<ReturnType<typeof work>>;
       try {
-        const result = await work(tx);
-        await call('commit', () => commit(one), FAULTS_OF_COMMITS);
-        return result;
+        result = await work(tx);
       } catch (error) {
         end(one);
         throw error;
       }
+      await call('commit', () => commit(one), FAULTS_OF_COMMITS); // it may take effect although it rejects
+      return result;
     },
 
     inbox: {

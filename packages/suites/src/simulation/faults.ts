@@ -12,7 +12,6 @@ export const SIMULATED_FAULTS = [
   'pause',
   'refused call',
   'lost answer',
-  'late call',
   'slow call',
   'failover',
 ] as const;
@@ -21,7 +20,7 @@ export const SIMULATED_FAULTS = [
 export type SimulatedFault = (typeof SIMULATED_FAULTS)[number];
 
 /** How a call of another system goes. */
-export type CallFault = Extract<SimulatedFault, 'refused call' | 'lost answer' | 'late call' | 'slow call'>;
+export type CallFault = Extract<SimulatedFault, 'refused call' | 'lost answer' | 'slow call'>;
 
 /** Which faults the world of a seed has, and how often. */
 export interface WorldFaults {
@@ -34,7 +33,7 @@ export interface WorldFaults {
   readonly isCalm: boolean;
 }
 
-const CALL_FAULTS = ['refused call', 'lost answer', 'late call', 'slow call'] as const;
+const CALL_FAULTS = ['refused call', 'lost answer', 'slow call'] as const;
 const RATES = [0.02, 0.1, 0.3] as const;
 
 /**

@@ -51,7 +51,9 @@ export function findBrokenRule({ record, story, events, calmAt, ...parts }: Rule
       return { rule: 'handled', what: `${name} was acknowledged, and ${runs}` };
     }
     const mayFail = own.some(({ ended, endedAt = 0 }) => ended === 'failed' && endedAt >= calmAt);
-    if (!isAcknowledged && !mayFail && letter === undefined) {
+    // A handled event whose dead letter has lost its body is refused, because nothing is left that says that it was handled.
+    const isKept = letter !== undefined && (letter.hasBody || isDone);
+    if (!isAcknowledged && !mayFail && !isKept) {
       return { rule: 'delivered', what: `${name} was refused at every attempt, although the last ones met no fault` };
     }
     for (const { eventId, what, effects } of writes.values()) {
