@@ -1,5 +1,6 @@
-// What docs/evidence.md says in figures, as three tables: what was found, how fast it is beside stripe and octokit, and how
-// long an acknowledgement takes.
+// What docs/evidence.md says in figures, as tables: what each kind of test covers, what was found, which planted bugs the
+// simulation finds, how fast it is beside stripe and octokit, and how long an acknowledgement takes.
+import { coverageTable } from './coverage-chart.mjs';
 
 const count = (number) => number.toLocaleString('en');
 const largest = (numbers) => Math.max(...numbers);
@@ -15,6 +16,15 @@ const FINDINGS = {
       const failed = properties.filter(({ found }) => found !== 'passed').map(({ name }) => name);
       const hold = failed.length === 0 ? 'all hold' : `these do not hold: ${failed.join('; ')}`;
       return `${properties.length} properties, ${count(runs)} inputs each; ${hold}`;
+    },
+  },
+  simulation: {
+    what: 'Worlds of one seed each, in which processes are killed and paused, and the network, stores and queues fail',
+    command: 'npm run simulation',
+    found: ({ apps, bugs }) => {
+      const total = (name) => sum(apps.map((app) => app[name]));
+      return `${count(total('seeds'))} seeds, ${count(total('attempts'))} requests, ${count(total('kills'))} kills, \
+${Math.floor(total('seeds') / total('seconds'))} seeds a second: no rule is broken; ${bugs.length} planted bugs are found`;
     },
   },
   timing: {
@@ -87,6 +97,8 @@ export function figures(results) {
   });
   const speed = SPEED.map((row) => [row.what, peerOf(row), ...LINES.map((line) => timesOf(row, line, results))]);
   return {
+    coverage: coverageTable(),
+    simulation: simulationOf(results.simulation?.figures),
     findings: table(['What was tested', 'What was found', 'To repeat it'], findings),
     speed: table(['What', 'Compared with', ...LINES.map((line) => `Node ${line}`)], speed),
     latency: latencyOf(latency(results)),
@@ -108,6 +120,14 @@ function timesOf({ peer, of, framework, size = '1 KiB' }, line, results) {
   const theirs = rows.find(({ name, beside }) => name === peer && beside === of);
   return theirs ? (1 / theirs.median).toFixed(2) : 'not measured yet';
 }
+
+function simulationOf(measured) {
+  if (measured === undefined) return 'not measured yet';
+  const rows = measured.bugs.map(({ name, rule, seed }) => [capitalised(name), `\`${rule}\``, count(seed)]);
+  return table(['Planted bug', 'Rule that finds it', 'Seeds until it is found'], rows);
+}
+
+const capitalised = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 function latencyOf(measured) {
   if (measured === undefined) return 'not measured yet';

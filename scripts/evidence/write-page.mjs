@@ -1,7 +1,8 @@
-// Writes the figures of docs/evidence.md and the chart beside it, from what is in bench/results; the rest of the page is
+// Writes the figures of docs/evidence.md and its charts, from what is in bench/results; the rest of the page is
 // written by people.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { coverageChart } from './coverage-chart.mjs';
 import { figures, latency } from './figures.mjs';
 import { latencyChart } from './latency-chart.mjs';
 
@@ -22,6 +23,7 @@ for (const [name, table] of Object.entries(figures(results))) {
   text = `${text.slice(0, start)}${begin}\n\n${table}\n\n${text.slice(text.indexOf(end, start))}`;
 }
 writeFileSync(page, text);
+writeFileSync(join(dirname(page), 'coverage.svg'), coverageChart());
 
 const measured = latency(results);
 if (measured !== undefined) {
