@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 // @ts-expect-error a script without types
+import { coverageChart } from '../scripts/evidence/coverage-chart.mjs';
+// @ts-expect-error a script without types
 import { figuresOf, readReasons, summaryOf } from '../scripts/evidence/mutants.mjs';
 
 const root = join(import.meta.dirname, '..');
@@ -46,6 +48,17 @@ describe('docs/evidence.md', () => {
   it('the chart is that of bench/results', () => {
     const { chart } = filesIn(join(root, 'bench/results'));
     expect(readFileSync(join(root, 'docs/latency.svg'), 'utf8')).toBe(chart);
+  });
+
+  it('the chart of what each kind of test covers is that of its table', () => {
+    const chart = coverageChart() as string;
+    expect(readFileSync(join(root, 'docs/coverage.svg'), 'utf8')).toBe(chart);
+    const table = page.slice(page.indexOf('| Kind of test |'), page.indexOf('<!-- end -->'));
+    const marks = (text: string, mark: RegExp) => text.match(mark)?.length;
+    expect(marks(chart, /class="full" cx/g)).toBe(Number(marks(table, /\byes\b/g)) + 1); // one is in the legend
+    const rows = table.trim().split('\n').slice(2);
+    expect(rows.length).toBeGreaterThan(5);
+    for (const row of rows) expect(chart).toContain(`>${row.split(' | ')[0]?.slice(2)}</text>`);
   });
 
   it('the latency is a table and a chart that say the same', () => {
