@@ -46,7 +46,10 @@ killed and paused processes and a network that fails; killed processes and histo
 /** The same as a table, for readers who cannot see the chart. */
 export function coverageTable() {
   const marks = ['', 'in part', 'yes'];
-  const rows = [['Kind of test', ...COLUMNS], ['---', ...COLUMNS.map(() => '---')]];
+  const rows = [
+    ['Kind of test', ...COLUMNS],
+    ['---', ...COLUMNS.map(() => '---')],
+  ];
   for (const [name, ...covers] of ROWS) rows.push([name, ...covers.map((mark) => marks[mark])]);
   return `![${FINDING}](coverage.svg)\n\n${rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}`;
 }
@@ -76,7 +79,10 @@ function headOf(text, column) {
   const half = Math.ceil(words.length / 2);
   const lines = [words.slice(0, half), words.slice(half)].map((line) => line.join(' '));
   return lines
-    .map((line, i) => `<text class="faint" x="${centreOf(column)}" y="${TOP - 24 + i * 14}" text-anchor="middle">${line}</text>`)
+    .map(
+      (line, i) =>
+        `<text class="faint" x="${centreOf(column)}" y="${TOP - 24 + i * 14}" text-anchor="middle">${line}</text>`,
+    )
     .join('\n');
 }
 
