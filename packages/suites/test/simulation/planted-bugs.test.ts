@@ -1,11 +1,12 @@
 import { SimulationError, simulate } from 'service-webhooks-suites';
 import { describe, expect, it } from 'vitest';
 import { PLANTED_BUGS } from './planted-bugs.js';
+import { PLANTED_NODE_BUGS } from './planted-node-bugs.js';
 
 const MOST_SEEDS = 500;
 
 describe('a planted bug is found by the simulation', () => {
-  it.each(Object.entries(PLANTED_BUGS))('%s', async (name, { app, rule }) => {
+  it.each(Object.entries({ ...PLANTED_BUGS, ...PLANTED_NODE_BUGS }))('%s', async (name, { app, rule }) => {
     const found = await simulate(app.receiver, { ...app.options, seeds: MOST_SEEDS }).catch((error) => error);
     expect(found).toBeInstanceOf(SimulationError);
     console.log(`${name}: found by seed ${found.seed}`); // shown by `--silent=false`
