@@ -41,7 +41,7 @@ export interface World<State = undefined> {
 
 /**
  * What a receiving process runs: a receiver; an app with `fetch`, such as one of Hono; or the listener of Node's HTTP
- * server, such as an app of Express, the `callback()` of one of Koa, or the `routing` of one of Fastify.
+ * server, such as an app of Express, the `callback()` of one of Koa, or the `routing` of one of Fastify that is ready.
  */
 export type ReceiverProcess =
   | Receiver
