@@ -81,7 +81,7 @@ export function answerWhile(work: () => Promise<unknown>): Response {
 }
 
 /** Handlers in an app of Express. */
-export const expressHandler: App = {
+const expressHandler: App = {
   receiver: ({ secret, store, handlers, call }) => {
     const receiver = createReceiver({
       secret,
@@ -93,7 +93,7 @@ export const expressHandler: App = {
 };
 
 /** A route of Express that answers after its work. */
-export const expressRoute: App = {
+const expressRoute: App = {
   receiver: ({ secret, store, work, call }) => {
     const app = express();
     app.post('/webhooks', onExpress.webhookMiddleware({ secret, dedupe: { store, name: NAME } }), async (req, res) => {
@@ -105,7 +105,7 @@ export const expressRoute: App = {
 };
 
 /** A route of Express that does its work while it sends its answer. */
-export const expressStreaming: App = {
+const expressStreaming: App = {
   receiver: ({ secret, store, work, call }) => {
     const app = express();
     app.post('/webhooks', onExpress.webhookMiddleware({ secret, dedupe: { store, name: NAME } }), async (req, res) => {
@@ -118,7 +118,7 @@ export const expressStreaming: App = {
 };
 
 /** A receiver on Node's own server that queues, and workers that run the jobs. */
-export const nodeQueueing: App = {
+const nodeQueueing: App = {
   receiver: ({ secret, store, queue }) => ({
     listener: webhookHandler(createReceiver({ secret, queue, dedupe: { store, name: NAME } })),
   }),
