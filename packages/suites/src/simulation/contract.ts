@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { DedupeStore, Handlers, Receiver, WebhookEvent } from 'service-webhooks';
 import type { DeliveryQueue, PayloadOptions, WorkerOptions } from 'service-webhooks/queue';
 import type { TransactionInbox } from 'service-webhooks/stores/postgres';
@@ -38,8 +39,14 @@ export interface World<State = undefined> {
   connect<Client extends object>(what: string, client: Client): Client;
 }
 
-/** What a receiving process runs: a receiver, or an app with `fetch`, such as one of Hono or behind `webhookMiddleware`. */
-export type ReceiverProcess = Receiver | { fetch(request: Request): Response | Promise<Response> };
+/**
+ * What a receiving process runs: a receiver; an app with `fetch`, such as one of Hono; or the listener of Node's HTTP
+ * server, such as an app of Express, the `callback()` of one of Koa, or the `routing` of one of Fastify that is ready.
+ */
+export type ReceiverProcess =
+  | Receiver
+  | { fetch(request: Request): Response | Promise<Response> }
+  | { listener(req: IncomingMessage, res: ServerResponse): unknown };
 
 /** Options of {@link simulate}. */
 export interface SimulationOptions<State = undefined> {

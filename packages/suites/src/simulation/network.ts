@@ -8,7 +8,8 @@ import type { VirtualTime } from './virtual-time.js';
 /** A process that serves requests. */
 export interface Server {
   readonly process: SimulatedProcess;
-  readonly serve: (request: Request) => Promise<Response>;
+  /** `broken` is aborted in the process when the connection breaks. */
+  readonly serve: (request: Request, broken: AbortSignal) => Promise<Response>;
 }
 
 export interface NetworkParts {
@@ -49,7 +50,7 @@ export function createNetwork({ time, random, faults, story, servers }: NetworkP
         resolve(new Response(hasNoBody(status) ? null : body, { status, headers }));
       };
       const exchange = async () => {
-        const response = await serve(arriving(request, connection.signal));
+        const response = await serve(arriving(request, connection.signal), connection.signal);
         await later(); // a server sends an answer in its own time, so that the connection may break before
         const body = await readWhole(response.body, connection.signal);
         time.after(latency(), () => pass(response, body));

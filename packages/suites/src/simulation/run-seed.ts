@@ -5,6 +5,7 @@ import { printInto } from './console.js';
 import type { ReceiverProcess, SimulationReport, World } from './contract.js';
 import { type CountedReceiver, countAnswers, findWrongHealth } from './health.js';
 import { createNetwork, type Server } from './network.js';
+import { nodeServer } from './node-server.js';
 import { createProcess, type SimulatedProcess } from './processes.js';
 import { type BrokenWorldRule, findBrokenRule } from './rules.js';
 import { CLOCK_SKEW_MS } from './store-models.js';
@@ -77,6 +78,10 @@ async function play<State>({ start, options, seed, time, story, world }: Play<St
     const started = start(world.seenBy(process, signingSecret) as World<State>);
     if ('fetch' in started) {
       servers[place] = { process, serve: async (request) => started.fetch(request) };
+      return;
+    }
+    if ('listener' in started) {
+      servers[place] = { process, serve: nodeServer(started.listener, { process, time, random, story }) };
       return;
     }
     const own = countAnswers(started, process);

@@ -1,5 +1,8 @@
+import express from 'express';
 import { createReceiver } from 'service-webhooks';
+import * as onExpress from 'service-webhooks/express';
 import { webhookMiddleware } from 'service-webhooks/fetch';
+import { webhookHandler } from 'service-webhooks/node';
 import type { ReceiverProcess, SimulationOptions, World } from 'service-webhooks-suites';
 
 /** An app of the kind that users write, for the simulated world. */
@@ -8,7 +11,7 @@ export interface App {
   options?: SimulationOptions;
 }
 
-const NAME = 'clips';
+export const NAME = 'clips';
 
 /** Handlers in the receiver, with a dedupe store. */
 export const receiving: App = {
@@ -77,4 +80,54 @@ export function answerWhile(work: () => Promise<unknown>): Response {
   return new Response(body);
 }
 
-export const APPS = { receiving, withInbox, queueing, queueingWithInbox, streaming };
+/** Handlers in an app of Express. */
+const expressHandler: App = {
+  receiver: ({ secret, store, handlers, call }) => {
+    const receiver = createReceiver({
+      secret,
+      dedupe: { store, name: NAME },
+      on: handlers({ 'generation.completed': () => call('save the clip', () => {}) }),
+    });
+    return { listener: express().post('/webhooks', onExpress.webhookHandler(receiver)) };
+  },
+};
+
+/** A route of Express that answers after its work. */
+const expressRoute: App = {
+  receiver: ({ secret, store, work, call }) => {
+    const app = express();
+    app.post('/webhooks', onExpress.webhookMiddleware({ secret, dedupe: { store, name: NAME } }), async (req, res) => {
+      if (req.webhook) await work(req.webhook.event, () => call('save the clip', () => {}));
+      res.sendStatus(204);
+    });
+    return { listener: app };
+  },
+};
+
+/** A route of Express that does its work while it sends its answer. */
+const expressStreaming: App = {
+  receiver: ({ secret, store, work, call }) => {
+    const app = express();
+    app.post('/webhooks', onExpress.webhookMiddleware({ secret, dedupe: { store, name: NAME } }), async (req, res) => {
+      res.write('working');
+      if (req.webhook) await work(req.webhook.event, () => call('save the clip', () => {}));
+      res.end();
+    });
+    return { listener: app };
+  },
+};
+
+/** A receiver on Node's own server that queues, and workers that run the jobs. */
+const nodeQueueing: App = {
+  receiver: ({ secret, store, queue }) => ({
+    listener: webhookHandler(createReceiver({ secret, queue, dedupe: { store, name: NAME } })),
+  }),
+  options: {
+    worker: ({ handlers, call }) => ({ on: handlers({ '*': () => call('save the text', () => {}) }) }),
+  },
+};
+
+/** The apps whose requests run through Node's HTTP. */
+export const NODE_APPS = { expressHandler, expressRoute, expressStreaming, nodeQueueing };
+
+export const APPS = { receiving, withInbox, queueing, queueingWithInbox, streaming, ...NODE_APPS };

@@ -1,15 +1,13 @@
 import { createReceiver, type DedupeStore, type Receiver, type WebhookRequest } from 'service-webhooks';
 import { createProcessor, type DeliveryQueue, type Ended, type WorkerOptions } from 'service-webhooks/queue';
 import type { JobEnd, JobsClient, TakenJob, World } from 'service-webhooks-suites';
-import { type App, answerWhile } from './apps.js';
+import { type App, answerWhile, NAME } from './apps.js';
 
 /** A bug that a receiver, an adapter, a worker or a store of others had, and the rule by which it is found. */
-interface PlantedBug {
+export interface PlantedBug {
   app: App;
   rule: 'handled' | 'once' | 'owner' | 'health' | 'delivered';
 }
-
-const NAME = 'clips';
 
 /** A receiver with a handler that calls another system. */
 const receiverOn = ({ secret, handlers, call }: World, store: DedupeStore) =>
