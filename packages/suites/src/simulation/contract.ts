@@ -1,4 +1,5 @@
 import type { DedupeStore, Handlers, Receiver, WebhookEvent } from 'service-webhooks';
+import type { FetchJob } from 'service-webhooks/jobs';
 import type { DeliveryQueue, PayloadOptions, WorkerOptions } from 'service-webhooks/queue';
 import type { TransactionInbox } from 'service-webhooks/stores/postgres';
 import type { SimulatedFault } from './faults.js';
@@ -19,6 +20,8 @@ export interface World<State = undefined> {
   readonly payloads: PayloadOptions;
   /** A database with transactions and an inbox. */
   readonly database: Database;
+  /** The API of the service, for an app with `createJobs` of `service-webhooks/jobs`. */
+  readonly service: ServiceApi;
   /** What outlives the processes: the result of the option `state`. */
   readonly state: State;
   /**
@@ -36,6 +39,28 @@ export interface World<State = undefined> {
   call<T>(what: string, effect: () => T | PromiseLike<T>): Promise<T>;
   /** Returns an object whose methods are each a {@link World.call} of those of `client`. */
   connect<Client extends object>(what: string, client: Client): Client;
+}
+
+/** What a process calls of the service where webhooks may never come. */
+export interface ServiceApi {
+  /**
+   * Lets this process submit jobs. `submitted` is called with the answer of the API to each of them. Once what it returns has
+   * resolved, the job is expected: the simulation requires that it is handled, by its event or by a reconciliation, within
+   * twelve hours of the last fault. The fault `'lost delivery'` is for worlds with such processes.
+   *
+   * @example
+   * service.onSubmitted(({ jobId, types }) => jobs.expect(jobId, { types, within: '10m' }));
+   */
+  onSubmitted(submitted: (job: SubmittedJob) => unknown): void;
+  /** Asks the service for a job: the `fetch` of `jobs.reconcile()`. */
+  readonly fetchJob: FetchJob;
+}
+
+/** A job that was submitted to the service. */
+export interface SubmittedJob {
+  readonly jobId: string;
+  /** The types of the events that end it. */
+  readonly types: readonly string[];
 }
 
 /** What a receiving process runs: a receiver, or an app with `fetch`, such as one of Hono or behind `webhookMiddleware`. */

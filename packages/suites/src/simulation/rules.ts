@@ -1,5 +1,8 @@
 import type { WebhookEvent } from 'service-webhooks';
-import type { WorldRecord } from './record.js';
+import type { SimulatedFault } from './faults.js';
+import { isReconciled, type Work, type WorldRecord } from './record.js';
+import type { ServiceModel } from './service.js';
+import type { StoreModel } from './store-models.js';
 import type { Story } from './story.js';
 
 /** The rules of every simulated world. */
@@ -10,6 +13,8 @@ export const WORLD_RULES = {
   health: 'the counts of health() agree with the answers of the receivers',
   delivered:
     'an event is acknowledged once there are no faults any more, unless it is a dead letter or its handler throws',
+  expected: 'an expected job is handled, by its event or by a reconciliation, unless its handler throws',
+  reconciled: 'a job is handled by its event or by a reconciliation and not by both, where no lease can end too early',
   rest: 'a world without faults comes to rest',
   yours: 'the rule of your check',
 } as const;
@@ -28,44 +33,72 @@ export interface BrokenWorldRule {
 export interface RuleParts {
   record: WorldRecord;
   story: Story;
+  service: ServiceModel;
+  model: StoreModel;
+  /** The faults that have struck. */
+  struck: ReadonlySet<SimulatedFault>;
   /** Returns the dead letter of an event, where it has one. */
   deadLetterOf(event: WebhookEvent): { hasBody: boolean } | undefined;
   events: readonly WebhookEvent[];
   /** Returns whether the delivery of an event ended with a 2xx. */
   isAcknowledged(event: WebhookEvent): boolean;
+  /** Returns whether the service has lost the delivery of an event. */
+  isLost(event: WebhookEvent): boolean;
   calmAt: number;
 }
 
+/** By these, the claim of a handler may end before the handler does, or a call that has failed may have taken effect. */
+const ENDS_LEASES: readonly SimulatedFault[] = [
+  'crash',
+  'pause',
+  'refused call',
+  'lost answer',
+  'late call',
+  'slow call',
+  'failover',
+];
+
 /** Returns the first rule that is broken by what happened until the world came to rest. */
-export function findBrokenRule({ record, story, events, calmAt, ...parts }: RuleParts): BrokenWorldRule | undefined {
-  const { works, writes, underInbox, handledTypes } = record;
+export function findBrokenRule(parts: RuleParts): BrokenWorldRule | undefined {
+  const { record, story, service, model, struck, events, calmAt } = parts;
+  const { works, writes, underInbox, subjectOf } = record;
+  const endsLeases = model === 'memory' || ENDS_LEASES.some((fault) => struck.has(fault));
 
   for (const event of events) {
     const isAcknowledged = parts.isAcknowledged(event);
+    const isLost = parts.isLost(event);
     const letter = parts.deadLetterOf(event);
-    const name = `${story.nameOf(event.id)} (${event.type})`;
-    const own = works.filter((work) => work.event.id === event.id);
-    const isDone = own.some(({ ended }) => ended === 'handled' || ended === 'discarded');
-    if (isAcknowledged && !isDone && hasHandler(event) && !letter?.hasBody) {
-      const runs = own.length === 0 ? 'no handler ran' : `none of its ${own.length} runs came to its end`;
+    const subject = subjectOf(event);
+    const name = `${story.nameOf(subject)} (${event.type})`;
+    const own = works.filter((work) => work.subject === subject);
+    const isDone = record.isHandled(subject);
+    const isUndone = !isDone && record.hasHandler(event.type);
+    const runs = own.length === 0 ? 'no handler ran' : `none of its ${own.length} runs came to its end`;
+    if (isAcknowledged && isUndone && !letter?.hasBody) {
       return { rule: 'handled', what: `${name} was acknowledged, and ${runs}` };
     }
     const mayFail = own.some(({ ended, endedAt = 0 }) => ended === 'failed' && endedAt >= calmAt);
-    if (!isAcknowledged && !mayFail && letter === undefined) {
+    if (!isAcknowledged && !isLost && !mayFail && letter === undefined) {
       return { rule: 'delivered', what: `${name} was refused at every attempt, although the last ones met no fault` };
     }
-    for (const { eventId, what, effects } of writes.values()) {
-      if (eventId !== event.id || !underInbox.has(eventId)) continue;
-      const isMissing = effects === 0 && isAcknowledged && letter === undefined;
+    if (service.jobs.get(subject)?.isExpected && isUndone && !mayFail) {
+      return { rule: 'expected', what: `the job of ${name} was expected, and ${runs}` };
+    }
+    for (const { subject: written, what, effects } of writes.values()) {
+      if (written !== subject || !underInbox.has(subject)) continue;
+      const isMissing = effects === 0 && (isLost ? isDone : isAcknowledged && letter === undefined);
       if (effects > 1 || isMissing) return { rule: 'once', what: `${what} of ${name} took effect ${effects} times` };
     }
-    const fences = own.map(({ fence }) => fence).filter((fence) => fence > 0);
-    const shared = fences.find((fence, i) => fences.indexOf(fence) !== i);
-    if (shared !== undefined) return { rule: 'owner', what: `two owners of ${name} had the fence ${shared}` };
+    const shared = own.find((work, i) => own.slice(0, i).some((other) => haveOneFence(work, other)));
+    if (shared !== undefined) return { rule: 'owner', what: `two owners of ${name} had the fence ${shared.fence}` };
+    const handled = own.filter(({ ended }) => ended === 'handled').map((work) => isReconciled(work.event));
+    if (!endsLeases && handled.includes(true) && handled.includes(false)) {
+      return { rule: 'reconciled', what: `a handler of ${name} has returned for its event, and for a reconciliation` };
+    }
   }
   return undefined;
+}
 
-  function hasHandler({ type }: WebhookEvent): boolean {
-    return handledTypes === undefined || handledTypes.has(type) || handledTypes.has('*');
-  }
+function haveOneFence(one: Work, other: Work): boolean {
+  return one.fence > 0 && one.fence === other.fence && one.event.id === other.event.id;
 }

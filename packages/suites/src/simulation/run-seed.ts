@@ -6,6 +6,7 @@ import type { ReceiverProcess, SimulationReport, World } from './contract.js';
 import { type CountedReceiver, countAnswers, findWrongHealth } from './health.js';
 import { createNetwork, type Server } from './network.js';
 import { createProcess, type SimulatedProcess } from './processes.js';
+import { seedMathRandom } from './random.js';
 import { type BrokenWorldRule, findBrokenRule } from './rules.js';
 import { CLOCK_SKEW_MS } from './store-models.js';
 import { createStory, type Story } from './story.js';
@@ -28,9 +29,13 @@ const URL_OF_ENDPOINT = 'https://receiver.example/webhooks';
 const MINUTE_MS = 60_000;
 /** The last attempts of the service, an hour and more after the first one, meet no faults. */
 const LATEST_CALM_MS = 14 * MINUTE_MS;
+/** How long after its submission the event of a job may come. */
+const LONGEST_JOB_MS = 5 * MINUTE_MS;
 const LONGEST_DOWNTIME_MS = MINUTE_MS;
 /** The reports of dead processes, and every pause and late call, have ended after this time without faults. */
 const QUIET_MS = 11 * MINUTE_MS;
+/** How long after the last fault an expected job may be handled. */
+const LATEST_RECONCILIATION_MS = 12 * 60 * MINUTE_MS;
 /** More timers than a world needs that comes to rest. */
 const MOST_STEPS = 100_000;
 
@@ -43,6 +48,7 @@ export async function runSeed<State>(
   const time = startVirtualTime();
   const story = createStory(time.elapsed);
   const printAgain = printInto(story);
+  const drawAgain = seedMathRandom(seed);
   try {
     const world = createWorld(seed, options, { time, story });
     const broken = await play({ start, options, seed, time, story, world });
@@ -50,6 +56,7 @@ export async function runSeed<State>(
     return { broken, story: story.lines, counts: world.counts };
   } finally {
     printAgain();
+    drawAgain();
     time.end();
   }
 }
@@ -64,11 +71,11 @@ interface Play<State> {
 }
 
 async function play<State>({ start, options, seed, time, story, world }: Play<State>) {
-  const { random, faults, record, counts, engine } = world;
+  const { random, faults, record, counts, engine, service } = world;
   const servers: Server[] = [];
   const counted = new Map<SimulatedProcess, CountedReceiver>();
   const fetch = createNetwork({ time, random, faults, story, servers });
-  const emulator = createEmulator({ clock: 'real', seed, fetch, faults: faultsOfSender(world) });
+  const emulator = createEmulator({ clock: 'real', seed, fetch });
   const { signingSecret } = emulator.endpoints.create({ url: URL_OF_ENDPOINT });
   const workers = options.worker === undefined ? 0 : options.workers;
   story.tell('the world', `has a ${world.model} store`);
@@ -104,13 +111,18 @@ async function play<State>({ start, options, seed, time, story, world }: Play<St
 
   const emitted: WebhookEvent[] = [];
   async function emit(): Promise<void> {
-    const { event } = await emulator.emit(random.pick(typesToEmit(record.handledTypes)));
-    story.tell('the service', `emits ${story.nameOf(event.id)} (${event.type})`);
+    const type = random.pick(typesToEmit(record.handledTypes));
+    const job = service.submit(type);
+    if (job) await new Promise<void>((end) => time.after(random.between(0, random.pick([20, LONGEST_JOB_MS])), end));
+    const { event } = await emulator.emit(type, job && { jobId: job.jobId });
+    if (job) job.end = { type, data: event.data };
+    story.tell('the service', `emits ${story.nameOf(record.subjectOf(event))} (${event.type})`);
     emitted.push(event);
   }
 
   for (let i = 0; i < options.receivers; i += 1) keepRunning(`receiver-${i + 1}`, (one) => startReceiver(one, i));
   for (let i = 0; i < workers; i += 1) keepRunning(`worker-${i + 1}`, startJobs);
+  emulator.setFaults(faultsOfSender(world));
   counts.events = random.between(1, options.events);
   for (let i = 0; i < counts.events; i += 1) {
     time.after(random.between(0, random.pick([20, MINUTE_MS])), () => void emit());
@@ -122,8 +134,15 @@ async function play<State>({ start, options, seed, time, story, world }: Play<St
     emulator.setFaults({});
   });
 
+  const isReconciled = () =>
+    time.elapsed() > calmAt + LATEST_RECONCILIATION_MS ||
+    [...service.jobs.values()].every((job) => !job.isExpected || record.isHandled(job.jobId));
   const isAtRest = () =>
-    faults.isCalm && emitted.length === counts.events && isIdle(emulator) && (workers === 0 || engine.isIdle);
+    faults.isCalm &&
+    emitted.length === counts.events &&
+    isIdle(emulator) &&
+    (workers === 0 || engine.isIdle) &&
+    isReconciled();
   const rests = await time.runUntil(isAtRest, MOST_STEPS);
   counts.attempts = emulator.totals.attempts;
   if (!rests) return { rule: 'rest', what: 'there is always something left to do' } as const;
@@ -133,13 +152,16 @@ async function play<State>({ start, options, seed, time, story, world }: Play<St
   const deliveries = emulator.deliveries.list();
   const isAcknowledged = ({ id }: WebhookEvent) =>
     deliveries.some((one) => one.eventId === id && one.state === 'delivered');
+  const isLost = ({ id }: WebhookEvent) => deliveries.some((one) => one.eventId === id && one.state === 'lost');
   const broken =
     world.brokenRule ??
     findBrokenRule({
-      record,
+      ...world,
+      struck: faults.struck,
       story,
       events: emitted,
       isAcknowledged,
+      isLost,
       deadLetterOf: world.queue.deadLetterOf,
       calmAt,
     }) ??
@@ -157,8 +179,8 @@ async function play<State>({ start, options, seed, time, story, world }: Play<St
   return undefined;
 }
 
-/** Without a fault of the service itself, such as a delivery that it never sends. */
-function faultsOfSender({ faults, random }: WorldParts): Faults {
+/** A delivery that never comes is for processes that look for its job. */
+function faultsOfSender({ faults, random, service }: WorldParts): Faults {
   return {
     drop: faults.rateOf('drop'),
     delay: { rate: faults.rateOf('delay'), ms: random.between(100, 30_000) },
@@ -166,6 +188,7 @@ function faultsOfSender({ faults, random }: WorldParts): Faults {
     reorder: { rate: faults.rateOf('reorder'), withinMs: random.between(100, 60_000) },
     slowBody: { rate: faults.rateOf('slow body'), ms: random.between(100, 15_000), pieces: 3 },
     reset: { rate: faults.rateOf('reset') / 2 },
+    never: service.isUsed ? faults.rateOf('lost delivery') : 0,
   };
 }
 
@@ -176,7 +199,7 @@ function typesToEmit(handled: ReadonlySet<string> | undefined): readonly [string
 }
 
 function isIdle({ deliveries }: Emulator): boolean {
-  return deliveries.list().every(({ state }) => state === 'delivered' || state === 'dead');
+  return deliveries.list().every(({ state }) => state === 'delivered' || state === 'dead' || state === 'lost');
 }
 
 function withoutWorker(): WebhookError {

@@ -8,6 +8,7 @@ import { createQueueModel, type QueueModel } from './queue-model.js';
 import { createRandom, type Random } from './random.js';
 import { createRecord, type WorldRecord } from './record.js';
 import type { BrokenWorldRule } from './rules.js';
+import { createService, type ServiceModel } from './service.js';
 import { createStoreModel, STORE_MODELS, type StoreModel } from './store-models.js';
 import type { Story } from './story.js';
 import type { VirtualTime } from './virtual-time.js';
@@ -26,6 +27,7 @@ export interface WorldParts {
   readonly record: WorldRecord;
   readonly engine: JobEngine;
   readonly queue: QueueModel;
+  readonly service: ServiceModel;
   readonly model: StoreModel;
   readonly counts: Omit<SimulationReport, 'seeds'>;
   /** The result of the option `state`. */
@@ -46,7 +48,6 @@ export function createWorld<State>(
   const faults = drawFaults(random, options.without ?? []);
   const counts = { events: 0, attempts: 0, calls: 0, kills: 0, pauses: 0, elapsedMs: 0 };
   const call = createCall({ time, random, faults, story, counts });
-  const record = createRecord(story, time.elapsed);
   const state = options.state?.();
   let brokenRule: BrokenWorldRule | undefined;
   const settledByAnother = (worker: string) => {
@@ -55,7 +56,11 @@ export function createWorld<State>(
   const engine = createJobEngine({ time, random, settledByAnother });
   const queue = createQueueModel(engine, call, random.chance(0.5));
   const model = options.store ?? random.pick(STORE_MODELS);
-  const storeOf = createStoreModel(model, { time, faults, random, story, call });
+  const { elapsed } = time;
+  const service = createService({ elapsed, random, story, call, forgetsJobs: model === 'memory' });
+  const record = createRecord({ elapsed, story, service });
+  const lost = service.forgetExpectations;
+  const storeOf = createStoreModel(model, { time, faults, random, story, call, lost });
   const database = createDatabase(time, call, record);
   return {
     random,
@@ -63,6 +68,7 @@ export function createWorld<State>(
     record,
     engine,
     queue,
+    service,
     model,
     counts,
     state,
@@ -76,6 +82,7 @@ export function createWorld<State>(
       jobs: queue.jobs,
       payloads: queue.payloads,
       database,
+      service: service.seenBy(process),
       state: state as never,
       handlers: record.handlers,
       work: (event, run) => record.work(event, 0, run),

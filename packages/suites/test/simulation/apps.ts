@@ -1,5 +1,6 @@
-import { createReceiver } from 'service-webhooks';
+import { createReceiver, type Handlers } from 'service-webhooks';
 import { webhookMiddleware } from 'service-webhooks/fetch';
+import { createJobs, type Jobs } from 'service-webhooks/jobs';
 import type { ReceiverProcess, SimulationOptions, World } from 'service-webhooks-suites';
 
 /** An app of the kind that users write, for the simulated world. */
@@ -77,4 +78,62 @@ export function answerWhile(work: () => Promise<unknown>): Response {
   return new Response(body);
 }
 
-export const APPS = { receiving, withInbox, queueing, queueingWithInbox, streaming };
+/** Lets a process expect the jobs that it submits, and ask every few minutes for those that are overdue. */
+export function reconcileRegularly(jobs: Jobs, on: Handlers, name: string, { service }: Pick<World, 'service'>): void {
+  service.onSubmitted(({ jobId, types }) => jobs.expect(jobId, { types, within: '5m' }));
+  const reconcile = () => jobs.reconcile({ on, name, fetch: service.fetchJob });
+  setInterval(() => void reconcile().catch(() => {}), 120_000);
+}
+
+/** Jobs whose webhook may never come. */
+export const reconciling: App = {
+  receiver: (world) => {
+    const { secret, store, handlers, call } = world;
+    const jobs = createJobs({ store });
+    const on = handlers({ '*': () => call('save', () => {}) });
+    reconcileRegularly(jobs, on, NAME, world);
+    return createReceiver({ secret, on, jobs, dedupe: { store, name: NAME } });
+  },
+};
+
+/** The same with an inbox that records the job in place of the event. */
+export const reconcilingWithInbox: App = {
+  receiver: (world) => {
+    const { secret, store, handlers, database } = world;
+    const jobs = createJobs({ store });
+    const on = handlers({
+      '*': (event, { delivery }) => {
+        const id = event.jobId === null ? event.id : `${event.jobId}/${event.type}`;
+        const job = { ...delivery, event: { ...event, id } };
+        return database.transaction((tx) => database.inbox.once(tx, job, () => tx.write('credit')));
+      },
+    });
+    reconcileRegularly(jobs, on, NAME, world);
+    return createReceiver({ secret, on, jobs, dedupe: { store, name: NAME } });
+  },
+};
+
+/** Workers that run the jobs of a queue, and reconcile those of the service. */
+export const reconcilingWorkers: App = {
+  receiver: ({ secret, queue }) => createReceiver({ secret, queue }),
+  options: {
+    worker: (world) => {
+      const { store, queue, handlers, call } = world;
+      const jobs = createJobs({ store });
+      const on = handlers({ '*': () => call('save', () => {}) });
+      reconcileRegularly(jobs, on, queue.name, world);
+      return { on, jobs };
+    },
+  },
+};
+
+export const APPS = {
+  receiving,
+  withInbox,
+  queueing,
+  queueingWithInbox,
+  streaming,
+  reconciling,
+  reconcilingWithInbox,
+  reconcilingWorkers,
+};
