@@ -118,7 +118,7 @@ export function createRecord({ elapsed, story, service }: RecordParts): WorldRec
   };
 }
 
-/** Returns whether a reconciliation has made an event, which the service would have sent. */
-export function isReconciled({ id }: WebhookEvent): boolean {
+/** Returns whether a reconciliation of the library has made an event, which the service would have sent. */
+function isReconciled({ id }: WebhookEvent): boolean {
   return id.startsWith('evt_reconciled_');
 }

@@ -1,6 +1,6 @@
 import type { WebhookEvent } from 'service-webhooks';
 import type { SimulatedFault } from './faults.js';
-import { isReconciled, type Work, type WorldRecord } from './record.js';
+import type { Work, WorldRecord } from './record.js';
 import type { ServiceModel } from './service.js';
 import type { StoreModel } from './store-models.js';
 import type { Story } from './story.js';
@@ -14,7 +14,8 @@ export const WORLD_RULES = {
   delivered:
     'an event is acknowledged once there are no faults any more, unless it is a dead letter or its handler throws',
   expected: 'an expected job is handled, by its event or by a reconciliation, unless its handler throws',
-  reconciled: 'a job is handled by its event or by a reconciliation and not by both, where no lease can end too early',
+  reconciled:
+    'a job is handled by its event or by a reconciliation and not by both, where claims are shared and no fault can end one too early',
   rest: 'a world without faults comes to rest',
   yours: 'the rule of your check',
 } as const;
@@ -47,22 +48,14 @@ export interface RuleParts {
   calmAt: number;
 }
 
-/** By these, the claim of a handler may end before the handler does, or a call that has failed may have taken effect. */
-const ENDS_LEASES: readonly SimulatedFault[] = [
-  'crash',
-  'pause',
-  'refused call',
-  'lost answer',
-  'late call',
-  'slow call',
-  'failover',
-];
+/** By these, the claim of a handler may end before the handler does. */
+const ENDS_CLAIMS: readonly SimulatedFault[] = ['crash', 'pause', 'late call', 'slow call', 'failover'];
 
 /** Returns the first rule that is broken by what happened until the world came to rest. */
 export function findBrokenRule(parts: RuleParts): BrokenWorldRule | undefined {
   const { record, story, service, model, struck, events, calmAt } = parts;
   const { works, writes, underInbox, subjectOf } = record;
-  const endsLeases = model === 'memory' || ENDS_LEASES.some((fault) => struck.has(fault));
+  const endsClaims = model === 'memory' || ENDS_CLAIMS.some((fault) => struck.has(fault));
 
   for (const event of events) {
     const isAcknowledged = parts.isAcknowledged(event);
@@ -91,8 +84,8 @@ export function findBrokenRule(parts: RuleParts): BrokenWorldRule | undefined {
     }
     const shared = own.find((work, i) => own.slice(0, i).some((other) => haveOneFence(work, other)));
     if (shared !== undefined) return { rule: 'owner', what: `two owners of ${name} had the fence ${shared.fence}` };
-    const handled = own.filter(({ ended }) => ended === 'handled').map((work) => isReconciled(work.event));
-    if (!endsLeases && handled.includes(true) && handled.includes(false)) {
+    const handled = own.filter(({ ended }) => ended === 'handled').map((work) => work.event.id);
+    if (!endsClaims && handled.includes(event.id) && handled.some((id) => id !== event.id)) {
       return { rule: 'reconciled', what: `a handler of ${name} has returned for its event, and for a reconciliation` };
     }
   }

@@ -1,12 +1,12 @@
-import { createReceiver, type Handlers } from 'service-webhooks';
+import { createReceiver } from 'service-webhooks';
 import { webhookMiddleware } from 'service-webhooks/fetch';
-import { createJobs, type Jobs } from 'service-webhooks/jobs';
+import { createJobs, type JobClaims, type Jobs, type ReconcileOptions } from 'service-webhooks/jobs';
 import type { ReceiverProcess, SimulationOptions, World } from 'service-webhooks-suites';
 
 /** An app of the kind that users write, for the simulated world. */
-export interface App {
-  receiver: (world: World) => ReceiverProcess;
-  options?: SimulationOptions;
+export interface App<State = undefined> {
+  receiver: (world: World<State>) => ReceiverProcess;
+  options?: SimulationOptions<State>;
 }
 
 const NAME = 'clips';
@@ -78,10 +78,10 @@ export function answerWhile(work: () => Promise<unknown>): Response {
   return new Response(body);
 }
 
-/** Lets a process expect the jobs that it submits, and ask every few minutes for those that are overdue. */
-export function reconcileRegularly(jobs: Jobs, on: Handlers, name: string, { service }: Pick<World, 'service'>): void {
+/** Expects the jobs that a process submits, and asks every few minutes for those that are overdue. */
+export function reconcileRegularly({ service }: World, jobs: Jobs, options: Pick<ReconcileOptions, 'on' | 'name'>) {
   service.onSubmitted(({ jobId, types }) => jobs.expect(jobId, { types, within: '5m' }));
-  const reconcile = () => jobs.reconcile({ on, name, fetch: service.fetchJob });
+  const reconcile = () => jobs.reconcile({ ...options, fetch: service.fetchJob });
   setInterval(() => void reconcile().catch(() => {}), 120_000);
 }
 
@@ -91,7 +91,7 @@ export const reconciling: App = {
     const { secret, store, handlers, call } = world;
     const jobs = createJobs({ store });
     const on = handlers({ '*': () => call('save', () => {}) });
-    reconcileRegularly(jobs, on, NAME, world);
+    reconcileRegularly(world, jobs, { on, name: NAME });
     return createReceiver({ secret, on, jobs, dedupe: { store, name: NAME } });
   },
 };
@@ -108,7 +108,7 @@ export const reconcilingWithInbox: App = {
         return database.transaction((tx) => database.inbox.once(tx, job, () => tx.write('credit')));
       },
     });
-    reconcileRegularly(jobs, on, NAME, world);
+    reconcileRegularly(world, jobs, { on, name: NAME });
     return createReceiver({ secret, on, jobs, dedupe: { store, name: NAME } });
   },
 };
@@ -121,11 +121,50 @@ export const reconcilingWorkers: App = {
       const { store, queue, handlers, call } = world;
       const jobs = createJobs({ store });
       const on = handlers({ '*': () => call('save', () => {}) });
-      reconcileRegularly(jobs, on, queue.name, world);
+      reconcileRegularly(world, jobs, { on, name: queue.name });
       return { on, jobs };
     },
   },
 };
+
+/** What the processes of {@link waiting} have seen. */
+export interface Waits {
+  /** The jobs whose handlers have returned. */
+  readonly handled: Set<string | null>;
+  /** The jobs whose waits have ended before. */
+  readonly early: string[];
+}
+
+/** A process that waits for each job that it has submitted. `jobsOf` returns the jobs that its receiver has. */
+export const waitingWith = (jobsOf: (jobs: Jobs) => JobClaims): App<Waits> => ({
+  receiver: (world) => {
+    const { secret, store, handlers, call, service, state } = world;
+    const jobs = createJobs({ store, pollMs: 10_000 });
+    const on = handlers({
+      async '*'({ jobId }) {
+        await call('save', () => {});
+        state.handled.add(jobId);
+      },
+    });
+    service.onSubmitted(async ({ jobId, types }) => {
+      await jobs.expect(jobId, { types, within: '5m' });
+      const hasEnded = () => {
+        if (!state.handled.has(jobId)) state.early.push(jobId);
+      };
+      jobs.ended(jobId).then(hasEnded, () => {}); // it rejects where the store fails for a minute
+    });
+    setInterval(() => void jobs.reconcile({ on, name: NAME, fetch: service.fetchJob }).catch(() => {}), 120_000);
+    return createReceiver({ secret, on, jobs: jobsOf(jobs), dedupe: { store, name: NAME } });
+  },
+  options: {
+    state: () => ({ handled: new Set(), early: [] }),
+    check({ state: { early } }) {
+      if (early.length > 0) throw new Error(`the wait for ${early} has ended before its handler has returned`);
+    },
+  },
+});
+
+export const waiting = waitingWith((jobs) => jobs);
 
 export const APPS = {
   receiving,

@@ -4,9 +4,9 @@ import type { JobEnd, JobsClient, TakenJob, World } from 'service-webhooks-suite
 import { type App, answerWhile } from './apps.js';
 
 /** A bug that a receiver, an adapter, a worker or a store of others had, and the rule by which it is found. */
-interface PlantedBug {
+export interface PlantedBug {
   app: App;
-  rule: 'handled' | 'once' | 'owner' | 'health' | 'delivered';
+  rule: 'handled' | 'once' | 'owner' | 'health' | 'delivered' | 'expected' | 'reconciled';
 }
 
 const NAME = 'clips';
