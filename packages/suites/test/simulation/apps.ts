@@ -80,9 +80,9 @@ export function answerWhile(work: () => Promise<unknown>): Response {
 
 /** Expects the jobs that a process submits, and asks every few minutes for those that are overdue. */
 export function reconcileRegularly({ service }: World, jobs: Jobs, options: Pick<ReconcileOptions, 'on' | 'name'>) {
-  service.onSubmitted(({ jobId, types }) => jobs.expect(jobId, { types, within: '5m' }));
+  service.onSubmitted(({ jobId, types }) => jobs.expect(jobId, { types, within: '1m' }));
   const reconcile = () => jobs.reconcile({ ...options, fetch: service.fetchJob });
-  setInterval(() => void reconcile().catch(() => {}), 120_000);
+  setInterval(() => void reconcile().catch(() => {}), 60_000);
 }
 
 /** Jobs whose webhook may never come. */
@@ -147,13 +147,13 @@ export const waitingWith = (jobsOf: (jobs: Jobs) => JobClaims): App<Waits> => ({
       },
     });
     service.onSubmitted(async ({ jobId, types }) => {
-      await jobs.expect(jobId, { types, within: '5m' });
+      await jobs.expect(jobId, { types, within: '1m' });
       const hasEnded = () => {
         if (!state.handled.has(jobId)) state.early.push(jobId);
       };
       jobs.ended(jobId).then(hasEnded, () => {}); // it rejects where the store fails for a minute
     });
-    setInterval(() => void jobs.reconcile({ on, name: NAME, fetch: service.fetchJob }).catch(() => {}), 120_000);
+    setInterval(() => void jobs.reconcile({ on, name: NAME, fetch: service.fetchJob }).catch(() => {}), 60_000);
     return createReceiver({ secret, on, jobs: jobsOf(jobs), dedupe: { store, name: NAME } });
   },
   options: {

@@ -13,8 +13,8 @@ const withReconciliation = (reconcile: (jobs: Jobs, on: Handlers, world: World) 
     const { secret, store, service, handlers, call } = world;
     const jobs = createJobs({ store });
     const on = handlers({ '*': () => call('save', () => {}) });
-    service.onSubmitted(({ jobId, types }) => jobs.expect(jobId, { types, within: '5m' }));
-    setInterval(() => void reconcile(jobs, on, world).catch(() => {}), 120_000);
+    service.onSubmitted(({ jobId, types }) => jobs.expect(jobId, { types, within: '1m' }));
+    setInterval(() => void reconcile(jobs, on, world).catch(() => {}), 60_000);
     return createReceiver({ secret, on, jobs, dedupe: { store, name: NAME } });
   },
 });
