@@ -8,8 +8,10 @@ import type { StoreModel } from './store-models.js';
 
 /** What a process of the simulated world runs on. Its other clients are yours: pass each through {@link World.connect}. */
 export interface World<State = undefined> {
-  /** The signing secret of the endpoint. */
+  /** The signing secret of the endpoint: that of the first tenant. */
   readonly secret: string;
+  /** The signing secrets of all tenants, for the `secret` of a receiver. The option `tenants` has their number. */
+  readonly secrets: { readonly [tenant: string]: string };
   /** The dedupe store. Its guarantees are those of one of {@link StoreModel}, which the seed selects. */
   readonly store: DedupeStore;
   /** A queue whose engine holds jobs by leases. The `worker` of the simulation runs them. */
@@ -28,8 +30,12 @@ export interface World<State = undefined> {
    * Returns handlers whose runs the simulation knows: without this it cannot tell whether an acknowledged event was handled.
    */
   handlers(on: Handlers): Handlers;
-  /** Runs the work of an event behind a middleware, which has no handlers: what {@link World.handlers} does for each run. */
-  work<T>(event: WebhookEvent, run: () => T | PromiseLike<T>): Promise<T>;
+  /**
+   * Runs the work of an event behind a middleware, which has no handlers: what {@link World.handlers} does for each run.
+   *
+   * @param tenant The tenant of the delivery, where there are several.
+   */
+  work<T>(event: WebhookEvent, run: () => T | PromiseLike<T>, tenant?: string): Promise<T>;
   /**
    * Calls another system: a mailer, another API, a row that you write. The call takes time, it may reject before or after
    * `effect` has run, and the process may be killed or paused on each side of it.
@@ -61,6 +67,8 @@ export interface SubmittedJob {
   readonly jobId: string;
   /** The types of the events that end it. */
   readonly types: readonly string[];
+  /** Whose job it is, where the option `tenants` is more than 1. */
+  readonly tenant: string | undefined;
 }
 
 /** What a receiving process runs: a receiver, or an app with `fetch`, such as one of Hono or behind `webhookMiddleware`. */
@@ -85,6 +93,11 @@ export interface SimulationOptions<State = undefined> {
   workers?: number | undefined;
   /** The largest number of events in the world of a seed. Default: 4. */
   events?: number | undefined;
+  /**
+   * The number of tenants whose events come to one URL, each signed with a secret of its own. Each event is sent to all of
+   * them with one id, as a hostile tenant can send the ids of another one. Default: 1.
+   */
+  tenants?: number | undefined;
   /** The model of the store. Default: the seed selects one. */
   store?: StoreModel | undefined;
   /** The faults that never occur. Default: none. */

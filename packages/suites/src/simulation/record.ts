@@ -3,6 +3,7 @@ import { type Handlers, isWebhookError, type WebhookEvent } from 'service-webhoo
 import { currentProcess } from './processes.js';
 import type { ServiceModel } from './service.js';
 import type { Story } from './story.js';
+import { ofTenant } from './tenants.js';
 
 /** One run of the work of an event. */
 export interface Work {
@@ -15,6 +16,12 @@ export interface Work {
   /** Undefined while it runs, and for good where its process was killed. */
   ended?: 'handled' | 'discarded' | 'failed';
   endedAt?: number;
+}
+
+/** What is known of the delivery of an event. */
+export interface WorkContext {
+  fence: number;
+  tenant: string | undefined;
 }
 
 /** What happened, as far as the rules of the world are about it. */
@@ -32,12 +39,12 @@ export interface WorldRecord {
    * Returns what an event is about: the job where it was submitted to the service, so that an event and the reconciliation of
    * its job are about the same, and otherwise the event itself.
    */
-  subjectOf(event: WebhookEvent): string;
+  subjectOf(event: WebhookEvent, tenant: string | undefined): string;
   /** Returns whether a run about a subject has come to its end. */
   isHandled(subject: string): boolean;
   /** Returns handlers whose runs are recorded. */
   handlers(on: Handlers): Handlers;
-  work<T>(event: WebhookEvent, fence: number, run: () => T | PromiseLike<T>): Promise<T>;
+  work<T>(event: WebhookEvent, context: WorkContext, run: () => T | PromiseLike<T>): Promise<T>;
   /** Records that the running work uses an inbox. */
   usesInbox(): void;
   /** Records that the running work tries a write, and returns the function that records its effect. */
@@ -58,11 +65,18 @@ export function createRecord({ elapsed, story, service }: RecordParts): WorldRec
   const underInbox = new Set<string>();
   let handledTypes: Set<string> | undefined;
 
-  const subjectOf = ({ id, jobId }: WebhookEvent) => (jobId !== null && service.jobs.has(jobId) ? jobId : id);
+  function subjectOf({ id, jobId }: WebhookEvent, tenant: string | undefined): string {
+    const job = jobId === null ? undefined : service.jobs.get(ofTenant(tenant, jobId));
+    return job?.subject ?? ofTenant(tenant, id);
+  }
 
-  async function work<T>(event: WebhookEvent, fence: number, run: () => T | PromiseLike<T>): Promise<T> {
+  async function work<T>(
+    event: WebhookEvent,
+    { fence, tenant }: WorkContext,
+    run: () => T | PromiseLike<T>,
+  ): Promise<T> {
     const process = currentProcess()?.name ?? 'the world';
-    const subject = subjectOf(event);
+    const subject = subjectOf(event, tenant);
     const one: Work = { event, subject, process, fence };
     const name = `${story.nameOf(subject)}${isReconciled(event) ? ', reconciled' : ''}`;
     works.push(one);
@@ -96,8 +110,11 @@ export function createRecord({ elapsed, story, service }: RecordParts): WorldRec
       handledTypes = new Set([...(handledTypes ?? []), ...Object.keys(on)]);
       const watched = Object.entries(on).map(([type, handler]) => [
         type,
-        (event: WebhookEvent, context: { fence: number }) =>
-          work(event, context.fence, () => (handler as (...args: unknown[]) => unknown)(event, context)),
+        (event: WebhookEvent, context: { fence: number; delivery: { tenant?: string } }) => {
+          const { fence, delivery } = context;
+          const run = () => (handler as (...args: unknown[]) => unknown)(event, context);
+          return work(event, { fence, tenant: delivery.tenant }, run);
+        },
       ]);
       return Object.fromEntries(watched) as Handlers;
     },

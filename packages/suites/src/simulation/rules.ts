@@ -1,6 +1,7 @@
-import type { WebhookEvent } from 'service-webhooks';
 import type { SimulatedFault } from './faults.js';
+import type { QueueModel } from './queue-model.js';
 import type { Work, WorldRecord } from './record.js';
+import type { SentEvents } from './sent-events.js';
 import type { ServiceModel } from './service.js';
 import type { StoreModel } from './store-models.js';
 import type { Story } from './story.js';
@@ -38,13 +39,8 @@ export interface RuleParts {
   model: StoreModel;
   /** The faults that have struck. */
   struck: ReadonlySet<SimulatedFault>;
-  /** Returns the dead letter of an event, where it has one. */
-  deadLetterOf(event: WebhookEvent): { hasBody: boolean } | undefined;
-  events: readonly WebhookEvent[];
-  /** Returns whether the delivery of an event ended with a 2xx. */
-  isAcknowledged(event: WebhookEvent): boolean;
-  /** Returns whether the service has lost the delivery of an event. */
-  isLost(event: WebhookEvent): boolean;
+  queue: QueueModel;
+  events: SentEvents;
   calmAt: number;
 }
 
@@ -53,15 +49,15 @@ const ENDS_CLAIMS: readonly SimulatedFault[] = ['crash', 'pause', 'late call', '
 
 /** Returns the first rule that is broken by what happened until the world came to rest. */
 export function findBrokenRule(parts: RuleParts): BrokenWorldRule | undefined {
-  const { record, story, service, model, struck, events, calmAt } = parts;
-  const { works, writes, underInbox, subjectOf } = record;
+  const { record, story, service, queue, model, struck, events, calmAt } = parts;
+  const { works, writes, underInbox } = record;
   const endsClaims = model === 'memory' || ENDS_CLAIMS.some((fault) => struck.has(fault));
 
-  for (const event of events) {
-    const isAcknowledged = parts.isAcknowledged(event);
-    const isLost = parts.isLost(event);
-    const letter = parts.deadLetterOf(event);
-    const subject = subjectOf(event);
+  for (const one of events.sent) {
+    const { event, subject, tenant } = one;
+    const isAcknowledged = events.isAcknowledged(one);
+    const isLost = events.isLost(one);
+    const letter = queue.deadLetterOf(event, tenant);
     const name = `${story.nameOf(subject)} (${event.type})`;
     const own = works.filter((work) => work.subject === subject);
     const isDone = record.isHandled(subject);

@@ -1,6 +1,6 @@
-import { WEBHOOK_EVENT_TYPES, WebhookError, type WebhookEvent } from 'service-webhooks';
+import { WebhookError } from 'service-webhooks';
 import { webhookHandler } from 'service-webhooks/fetch';
-import { createEmulator, type Emulator, type Faults } from 'service-webhooks-emulator';
+import { createEmulator, type Faults } from 'service-webhooks-emulator';
 import { printInto } from './console.js';
 import type { ReceiverProcess, SimulationReport, World } from './contract.js';
 import { type CountedReceiver, countAnswers, findWrongHealth } from './health.js';
@@ -8,6 +8,7 @@ import { createNetwork, type Server } from './network.js';
 import { createProcess, type SimulatedProcess } from './processes.js';
 import { seedMathRandom } from './random.js';
 import { type BrokenWorldRule, findBrokenRule } from './rules.js';
+import { createSentEvents } from './sent-events.js';
 import { CLOCK_SKEW_MS } from './store-models.js';
 import { createStory, type Story } from './story.js';
 import { startVirtualTime, type VirtualTime } from './virtual-time.js';
@@ -25,12 +26,9 @@ export interface EndedSeed {
   counts: Omit<SimulationReport, 'seeds'>;
 }
 
-const URL_OF_ENDPOINT = 'https://receiver.example/webhooks';
 const MINUTE_MS = 60_000;
 /** The last attempts of the service, an hour and more after the first one, meet no faults. */
 const LATEST_CALM_MS = 14 * MINUTE_MS;
-/** How long after its submission the event of a job may come. */
-const LONGEST_JOB_MS = 5 * MINUTE_MS;
 const LONGEST_DOWNTIME_MS = MINUTE_MS;
 /** The reports of dead processes, and every pause and late call, have ended after this time without faults. */
 const QUIET_MS = 11 * MINUTE_MS;
@@ -76,12 +74,12 @@ async function play<State>({ start, options, seed, time, story, world }: Play<St
   const counted = new Map<SimulatedProcess, CountedReceiver>();
   const fetch = createNetwork({ time, random, faults, story, servers });
   const emulator = createEmulator({ clock: 'real', seed, fetch });
-  const { signingSecret } = emulator.endpoints.create({ url: URL_OF_ENDPOINT });
+  const events = createSentEvents({ emulator, time, world, events: options.events, tenants: options.tenants });
   const workers = options.worker === undefined ? 0 : options.workers;
   story.tell('the world', `has a ${world.model} store`);
 
   function startReceiver(process: SimulatedProcess, place: number): void {
-    const started = start(world.seenBy(process, signingSecret) as World<State>);
+    const started = start(world.seenBy(process, events.secrets) as World<State>);
     if ('fetch' in started) {
       servers[place] = { process, serve: async (request) => started.fetch(request) };
       return;
@@ -93,7 +91,7 @@ async function play<State>({ start, options, seed, time, story, world }: Play<St
   }
 
   function startJobs(process: SimulatedProcess): void {
-    const seen = world.seenBy(process, signingSecret) as World<State>;
+    const seen = world.seenBy(process, events.secrets) as World<State>;
     const worker = options.worker?.(seen);
     if (worker) startWorker({ ...worker, ...world.queue.payloads }, seen.jobs);
   }
@@ -109,24 +107,10 @@ async function play<State>({ start, options, seed, time, story, world }: Play<St
     });
   }
 
-  const emitted: WebhookEvent[] = [];
-  async function emit(): Promise<void> {
-    const type = random.pick(typesToEmit(record.handledTypes));
-    const job = service.submit(type);
-    if (job) await new Promise<void>((end) => time.after(random.between(0, random.pick([20, LONGEST_JOB_MS])), end));
-    const { event } = await emulator.emit(type, job && { jobId: job.jobId });
-    if (job) job.end = { type, data: event.data };
-    story.tell('the service', `emits ${story.nameOf(record.subjectOf(event))} (${event.type})`);
-    emitted.push(event);
-  }
-
   for (let i = 0; i < options.receivers; i += 1) keepRunning(`receiver-${i + 1}`, (one) => startReceiver(one, i));
   for (let i = 0; i < workers; i += 1) keepRunning(`worker-${i + 1}`, startJobs);
   emulator.setFaults(faultsOfSender(world));
-  counts.events = random.between(1, options.events);
-  for (let i = 0; i < counts.events; i += 1) {
-    time.after(random.between(0, random.pick([20, MINUTE_MS])), () => void emit());
-  }
+  events.start();
   const calmAt = random.between(MINUTE_MS, LATEST_CALM_MS);
   time.after(calmAt, () => {
     story.tell('the world', 'has no more faults');
@@ -136,39 +120,21 @@ async function play<State>({ start, options, seed, time, story, world }: Play<St
 
   const isReconciled = () =>
     time.elapsed() > calmAt + LATEST_RECONCILIATION_MS ||
-    [...service.jobs.values()].every((job) => !job.isExpected || record.isHandled(job.jobId));
-  const isAtRest = () =>
-    faults.isCalm &&
-    emitted.length === counts.events &&
-    isIdle(emulator) &&
-    (workers === 0 || engine.isIdle) &&
-    isReconciled();
+    [...service.jobs.values()].every((job) => !job.isExpected || record.isHandled(job.subject));
+  const isAtRest = () => faults.isCalm && events.isIdle && (workers === 0 || engine.isIdle) && isReconciled();
   const rests = await time.runUntil(isAtRest, MOST_STEPS);
   counts.attempts = emulator.totals.attempts;
   if (!rests) return { rule: 'rest', what: 'there is always something left to do' } as const;
   if (workers === 0 && !engine.isIdle) throw withoutWorker();
   await time.pass(QUIET_MS);
 
-  const deliveries = emulator.deliveries.list();
-  const isAcknowledged = ({ id }: WebhookEvent) =>
-    deliveries.some((one) => one.eventId === id && one.state === 'delivered');
-  const isLost = ({ id }: WebhookEvent) => deliveries.some((one) => one.eventId === id && one.state === 'lost');
   const broken =
     world.brokenRule ??
-    findBrokenRule({
-      ...world,
-      struck: faults.struck,
-      story,
-      events: emitted,
-      isAcknowledged,
-      isLost,
-      deadLetterOf: world.queue.deadLetterOf,
-      calmAt,
-    }) ??
+    findBrokenRule({ ...world, events, struck: faults.struck, calmAt }) ??
     (await findWrongHealth([...counted.values()], { time, record }));
   if (broken) return broken;
-  const acknowledged = emitted.filter(isAcknowledged);
-  const unacknowledged = emitted.filter((event) => !isAcknowledged(event));
+  const acknowledged = events.sent.filter(events.isAcknowledged).map(({ event }) => event);
+  const unacknowledged = events.sent.filter((one) => !events.isAcknowledged(one)).map(({ event }) => event);
   try {
     await options.check?.({ state: world.state as State, acknowledged, unacknowledged });
   } catch (error) {
@@ -190,16 +156,6 @@ function faultsOfSender({ faults, random, service }: WorldParts): Faults {
     reset: { rate: faults.rateOf('reset') / 2 },
     never: service.isUsed ? faults.rateOf('lost delivery') : 0,
   };
-}
-
-/** Returns the types of the handlers, so that each event is one that they are for. */
-function typesToEmit(handled: ReadonlySet<string> | undefined): readonly [string, ...string[]] {
-  const [first, ...others] = [...(handled ?? [])].filter((type) => type !== '*');
-  return first === undefined ? WEBHOOK_EVENT_TYPES : [first, ...others];
-}
-
-function isIdle({ deliveries }: Emulator): boolean {
-  return deliveries.list().every(({ state }) => state === 'delivered' || state === 'dead' || state === 'lost');
 }
 
 function withoutWorker(): WebhookError {

@@ -4,9 +4,12 @@ import type { ServiceApi, SubmittedJob } from './contract.js';
 import { outsideOfProcesses, type SimulatedProcess } from './processes.js';
 import type { Random } from './random.js';
 import type { Story } from './story.js';
+import { ofTenant } from './tenants.js';
 
 /** A job of the service that a process has submitted. */
 export interface ServiceJob extends SubmittedJob {
+  /** What its event is about: the job of its tenant. */
+  readonly subject: string;
   readonly process: SimulatedProcess;
   /** Whether a process expects the job; undefined while it is not known, and for good where it never will be. */
   isExpected?: boolean;
@@ -17,13 +20,14 @@ export interface ServiceJob extends SubmittedJob {
 
 /** The service, as far as processes call it. */
 export interface ServiceModel {
+  /** The jobs, by their subjects. */
   readonly jobs: ReadonlyMap<string, ServiceJob>;
   /** Whether processes submit jobs. */
   readonly isUsed: boolean;
   /** Returns the service as a process sees it. */
   seenBy(process: SimulatedProcess): ServiceApi;
-  /** Lets a process submit a job whose event will have a type. Returns undefined where no process does, or none has the type. */
-  submit(type: string): ServiceJob | undefined;
+  /** Lets a process submit a job. Returns undefined where no process does, or events of the type have no job. */
+  submit(type: string, jobId: string, tenant: string | undefined): ServiceJob | undefined;
   /** Takes it for unknown whether the jobs are expected that were recorded in the last milliseconds. */
   forgetExpectations(lastMs: number): void;
 }
@@ -47,16 +51,16 @@ export function createService({ elapsed, random, story, call, forgetsJobs }: Ser
   };
 
   async function expect(job: ServiceJob, submitted: (job: SubmittedJob) => unknown): Promise<void> {
-    const { jobId, types, process } = job;
+    const { jobId, types, tenant, subject, process } = job;
     try {
-      await submitted({ jobId, types });
+      await submitted({ jobId, types, tenant });
       job.isExpected ??= true;
       job.expectedAt = elapsed();
       if (forgetsJobs) process.onKilled(() => notExpected(job));
     } catch {
       notExpected(job);
     }
-    story.tell(process.name, `${job.isExpected ? 'expects' : 'may not expect'} ${story.nameOf(jobId)}`);
+    story.tell(process.name, `${job.isExpected ? 'expects' : 'may not expect'} ${story.nameOf(subject)}`);
   }
 
   return {
@@ -70,16 +74,17 @@ export function createService({ elapsed, random, story, call, forgetsJobs }: Ser
         submitters.set(process, submitted);
         process.onKilled(() => submitters.delete(process));
       },
-      fetchJob: ({ jobId }) => call('service.fetchJob', () => jobs.get(jobId)?.end),
+      fetchJob: ({ jobId, tenant }) => call('service.fetchJob', () => jobs.get(ofTenant(tenant, jobId))?.end),
     }),
-    submit(type) {
+    submit(type, jobId, tenant) {
       const [first, ...others] = submitters.keys();
-      if (first === undefined || type === 'trigger.failed') return undefined; // such an event has no job
+      if (first === undefined || type === 'trigger.failed') return undefined;
       const process = random.pick([first, ...others]);
       const submitted = submitters.get(process) as (job: SubmittedJob) => unknown;
-      const job: ServiceJob = { jobId: `job_${jobs.size + 1}`, types: typesOf(type), process };
-      jobs.set(job.jobId, job);
-      story.tell(process.name, `has submitted ${story.nameOf(job.jobId)}`);
+      const subject = ofTenant(tenant, jobId);
+      const job: ServiceJob = { jobId, types: typesOf(type), tenant, subject, process };
+      jobs.set(subject, job);
+      story.tell(process.name, `has submitted ${story.nameOf(subject)}`);
       outsideOfProcesses(() => process.resume(() => void expect(job, submitted)));
       return job;
     },

@@ -14,10 +14,11 @@ import type { Story } from './story.js';
 import type { VirtualTime } from './virtual-time.js';
 
 /** Options of a simulation, with their defaults. */
-export type WorldOptions<State> = Omit<SimulationOptions<State>, 'receivers' | 'workers' | 'events'> & {
+export type WorldOptions<State> = Omit<SimulationOptions<State>, 'receivers' | 'workers' | 'events' | 'tenants'> & {
   receivers: number;
   workers: number;
   events: number;
+  tenants: number;
 };
 
 /** What a simulated world consists of, apart from its processes and the service. */
@@ -29,13 +30,14 @@ export interface WorldParts {
   readonly queue: QueueModel;
   readonly service: ServiceModel;
   readonly model: StoreModel;
+  readonly story: Story;
   readonly counts: Omit<SimulationReport, 'seeds'>;
   /** The result of the option `state`. */
   readonly state: unknown;
   /** The first rule that was broken on the way. */
   readonly brokenRule: BrokenWorldRule | undefined;
   /** Returns the world as a process sees it. */
-  seenBy(process: SimulatedProcess, secret: string): World<never>;
+  seenBy(process: SimulatedProcess, secrets: World['secrets']): World<never>;
 }
 
 /** Draws the world of a seed. */
@@ -70,13 +72,15 @@ export function createWorld<State>(
     queue,
     service,
     model,
+    story,
     counts,
     state,
     get brokenRule() {
       return brokenRule;
     },
-    seenBy: (process, secret) => ({
-      secret,
+    seenBy: (process, secrets) => ({
+      secret: Object.values(secrets)[0] as string,
+      secrets,
       store: storeOf(process),
       queue: queue.queueOfProcess(),
       jobs: queue.jobs,
@@ -85,7 +89,7 @@ export function createWorld<State>(
       service: service.seenBy(process),
       state: state as never,
       handlers: record.handlers,
-      work: (event, run) => record.work(event, 0, run),
+      work: (event, run, tenant) => record.work(event, { fence: 0, tenant }, run),
       call,
       connect: (what, client) => connected(what, client, call),
     }),

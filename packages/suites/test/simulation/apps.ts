@@ -80,7 +80,7 @@ export function answerWhile(work: () => Promise<unknown>): Response {
 
 /** Expects the jobs that a process submits, and asks every few minutes for those that are overdue. */
 export function reconcileRegularly({ service }: World, jobs: Jobs, options: Pick<ReconcileOptions, 'on' | 'name'>) {
-  service.onSubmitted(({ jobId, types }) => jobs.expect(jobId, { types, within: '1m' }));
+  service.onSubmitted(({ jobId, ...job }) => jobs.expect(jobId, { ...job, within: '1m' }));
   const reconcile = () => jobs.reconcile({ ...options, fetch: service.fetchJob });
   setInterval(() => void reconcile().catch(() => {}), 60_000);
 }
@@ -125,6 +125,38 @@ export const reconcilingWorkers: App = {
       return { on, jobs };
     },
   },
+};
+
+/** Several tenants on one URL, whose events have the same ids. */
+export const tenants: App = {
+  receiver: ({ secrets, store, handlers, database }) =>
+    createReceiver({
+      secret: secrets,
+      dedupe: { store, name: NAME },
+      on: handlers({
+        '*': (_, { delivery }) =>
+          database.transaction((tx) => database.inbox.once(tx, delivery, () => tx.write('credit'))),
+      }),
+    }),
+  options: { tenants: 2 },
+};
+
+/** The same with a queue. */
+export const queueingTenants: App = {
+  receiver: ({ secrets, queue }) => createReceiver({ secret: secrets, queue }),
+  options: { ...queueingWithInbox.options, tenants: 2 },
+};
+
+/** Tenants whose jobs have the same ids, and whose webhooks may never come. */
+export const reconcilingTenants: App = {
+  receiver: (world) => {
+    const { secrets, store, handlers, call } = world;
+    const jobs = createJobs({ store });
+    const on = handlers({ '*': () => call('save', () => {}) });
+    reconcileRegularly(world, jobs, { on, name: NAME });
+    return createReceiver({ secret: secrets, on, jobs, dedupe: { store, name: NAME } });
+  },
+  options: { tenants: 2 },
 };
 
 /** What the processes of {@link waiting} have seen. */
@@ -175,4 +207,7 @@ export const APPS = {
   reconciling,
   reconcilingWithInbox,
   reconcilingWorkers,
+  tenants,
+  queueingTenants,
+  reconcilingTenants,
 };
