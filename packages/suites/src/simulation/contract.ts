@@ -111,7 +111,7 @@ export interface SimulationOptions<State = undefined> {
 /** A simulated world in which nothing happens any more. */
 export interface EndedWorld<State = undefined> {
   readonly state: State;
-  /** The events that the service was told are done: their deliveries ended with a 2xx. */
+  /** The events whose deliveries ended with a 2xx. */
   readonly acknowledged: readonly WebhookEvent[];
   /** The events whose deliveries ended without one. */
   readonly unacknowledged: readonly WebhookEvent[];

@@ -58,7 +58,7 @@ export function createStoreModel(model: StoreModel, parts: StoreParts): StoreOfP
       return () => overCalls('shared', rows, call);
     }
     case 'dynamodb': {
-      // The clock is that of the process that calls. An event is taken over some seconds after its lease.
+      // The clock is that of the process that calls. An event is reclaimed some seconds after its lease.
       let clock = 0;
       const rows = memoryRows(() => clock);
       return ({ skewMs }) => {
