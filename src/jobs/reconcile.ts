@@ -1,3 +1,4 @@
+import { createBackground } from '../background.js';
 import type { JobClaims } from '../dedupe/job-claims.js';
 import { NO_LEASE } from '../dedupe/lease.js';
 import { STORE_TIMEOUT_MS } from '../dedupe/store-call.js';
@@ -57,8 +58,8 @@ export async function reconcile(
     report,
   } = reconcileSettings(options);
   const claimJob = claimsFor(name);
-  const unfinished: PromiseLike<unknown>[] = [];
-  const background = (work: PromiseLike<unknown>) => void unfinished.push(work);
+  const unfinished: Promise<unknown>[] = [];
+  const background = createBackground((work) => void unfinished.push(work));
   const instance = crypto.randomUUID();
 
   /** Takes the right to ask the service for a job. Resolves to undefined where another process has it, or the job has ended. */
@@ -158,7 +159,7 @@ export async function reconcile(
     if (page.length < PAGE) break;
   }
   // An end that could not be recorded is tried again before a platform may stop the process.
-  await until(Promise.allSettled(unfinished), signal);
+  await until(Promise.all(unfinished), signal);
   await book.purgeExpired(signal).catch(() => {}); // the next call removes what has expired
   return counts;
 }

@@ -6,7 +6,7 @@ import {
   PermanentError,
   type ReceiverOptions,
 } from 'service-webhooks';
-import { createJobs, type Jobs, type ReconcileOptions } from 'service-webhooks/jobs';
+import { createJobs, type Job, type Jobs, type ReconcileOptions } from 'service-webhooks/jobs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { aDelivery, bodyOf, inShort, later, NOW, now, rejection, SECRET } from '../support/deliveries.js';
 
@@ -580,6 +580,25 @@ describe('a reconciliation', () => {
     advance(2 * HOUR);
     Object.assign(store.jobs ?? {}, { purgeExpired: () => Promise.reject(new Error('too slow')) });
     expect(await reconcile(done)).toMatchObject({ ended: 1 });
+  });
+
+  it('reconcile leaves no rejection unhandled where the store fails for one of several jobs', async () => {
+    const { jobs, store, reconcile, advance } = aService();
+    const unhandled: unknown[] = [];
+    const listener = (reason: unknown) => void unhandled.push(reason);
+    process.on('unhandledRejection', listener);
+    onTestFinished(() => void process.off('unhandledRejection', listener));
+    await jobs.expect('clip_1', { within: '1h' });
+    await jobs.expect('clip_2', { within: '1h' });
+    advance(2 * HOUR);
+    const failing = () => Promise.reject(new Error('connection refused'));
+    Object.assign(store, { claim: failing, release: failing });
+    const whenOneHasFailed = async ({ jobId }: Job) => {
+      if (jobId === 'clip_2') await new Promise((resolve) => setImmediate(resolve));
+      return done();
+    };
+    expect(await reconcile(whenOneHasFailed)).toMatchObject({ failed: 2 });
+    expect(unhandled).toEqual([]);
   });
 
   it('reconcile needs a name where several receivers share a memory store', async () => {

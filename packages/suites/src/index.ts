@@ -19,8 +19,10 @@ export type {
   Database,
   EndedWorld,
   ReceiverProcess,
+  ServiceApi,
   SimulationOptions,
   SimulationReport,
+  SubmittedJob,
   Transaction,
   World,
 } from './simulation/contract.js';

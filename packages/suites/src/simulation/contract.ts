@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { DedupeStore, Handlers, Receiver, WebhookEvent } from 'service-webhooks';
+import type { FetchJob } from 'service-webhooks/jobs';
 import type { DeliveryQueue, PayloadOptions, WorkerOptions } from 'service-webhooks/queue';
 import type { TransactionInbox } from 'service-webhooks/stores/postgres';
 import type { SimulatedFault } from './faults.js';
@@ -8,8 +9,10 @@ import type { StoreModel } from './store-models.js';
 
 /** What a process of the simulated world runs on. Its other clients are yours: pass each through {@link World.connect}. */
 export interface World<State = undefined> {
-  /** The signing secret of the endpoint. */
+  /** The signing secret of the endpoint: that of the first tenant. */
   readonly secret: string;
+  /** The signing secrets of all tenants, for the `secret` of a receiver. The option `tenants` has their number. */
+  readonly secrets: { readonly [tenant: string]: string };
   /** The dedupe store. Its guarantees are those of one of {@link StoreModel}, which the seed selects. */
   readonly store: DedupeStore;
   /** A queue whose engine holds jobs by leases. The `worker` of the simulation runs them. */
@@ -20,14 +23,20 @@ export interface World<State = undefined> {
   readonly payloads: PayloadOptions;
   /** A database with transactions and an inbox. */
   readonly database: Database;
+  /** The API of the service, for an app with `createJobs` of `service-webhooks/jobs`. */
+  readonly service: ServiceApi;
   /** What outlives the processes: the result of the option `state`. */
   readonly state: State;
   /**
    * Returns handlers whose runs the simulation knows: without this it cannot tell whether an acknowledged event was handled.
    */
   handlers(on: Handlers): Handlers;
-  /** Runs the work of an event behind a middleware, which has no handlers: what {@link World.handlers} does for each run. */
-  work<T>(event: WebhookEvent, run: () => T | PromiseLike<T>): Promise<T>;
+  /**
+   * Runs the work of an event behind a middleware, which has no handlers: what {@link World.handlers} does for each run.
+   *
+   * @param tenant The tenant of the delivery, where there are several.
+   */
+  work<T>(event: WebhookEvent, run: () => T | PromiseLike<T>, tenant?: string): Promise<T>;
   /**
    * Calls another system: a mailer, another API, a row that you write. The call takes time, it may reject before or after
    * `effect` has run, and the process may be killed or paused on each side of it.
@@ -37,6 +46,30 @@ export interface World<State = undefined> {
   call<T>(what: string, effect: () => T | PromiseLike<T>): Promise<T>;
   /** Returns an object whose methods are each a {@link World.call} of those of `client`. */
   connect<Client extends object>(what: string, client: Client): Client;
+}
+
+/** What a process calls of the service where webhooks may never come. */
+export interface ServiceApi {
+  /**
+   * Lets this process submit jobs. `submitted` is called with the answer of the API to each of them. Once what it returns has
+   * resolved, the job is expected: the simulation requires that it is handled, by its event or by a reconciliation, within
+   * twelve hours of the last fault. The fault `'lost delivery'` is for worlds with such processes.
+   *
+   * @example
+   * service.onSubmitted(({ jobId, types }) => jobs.expect(jobId, { types, within: '10m' }));
+   */
+  onSubmitted(submitted: (job: SubmittedJob) => unknown): void;
+  /** Asks the service for a job: the `fetch` of `jobs.reconcile()`. */
+  readonly fetchJob: FetchJob;
+}
+
+/** A job that was submitted to the service. */
+export interface SubmittedJob {
+  readonly jobId: string;
+  /** The types of the events that end it. */
+  readonly types: readonly string[];
+  /** Whose job it is, where the option `tenants` is more than 1. */
+  readonly tenant: string | undefined;
 }
 
 /**
@@ -67,6 +100,11 @@ export interface SimulationOptions<State = undefined> {
   workers?: number | undefined;
   /** The largest number of events in the world of a seed. Default: 4. */
   events?: number | undefined;
+  /**
+   * The number of tenants whose events come to one URL, each signed with a secret of its own. Each event is sent to all of
+   * them with one id, as a hostile tenant can send the ids of another one. Default: 1.
+   */
+  tenants?: number | undefined;
   /** The model of the store. Default: the seed selects one. */
   store?: StoreModel | undefined;
   /** The faults that never occur. Default: none. */

@@ -93,7 +93,7 @@ export function createDatabase(time: VirtualTime, call: Call, record: WorldRecor
       async once(tx, { event, tenant }, work) {
         const one = opened.get(tx) ?? fail('once() was called without an open transaction');
         const key = JSON.stringify([tenant, event.id]);
-        record.underInbox.add(event.id);
+        record.usesInbox();
         const found = await statement(one, 'inbox.once', () => lock(one, key));
         if (found === 'recorded') return { status: 'duplicate' };
         if (found === 'busy') throw new WebhookError('delivery_in_progress');

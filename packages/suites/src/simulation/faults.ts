@@ -14,6 +14,7 @@ export const SIMULATED_FAULTS = [
   'lost answer',
   'slow call',
   'failover',
+  'lost delivery',
 ] as const;
 
 /** A fault of the simulated world. */
@@ -31,6 +32,8 @@ export interface WorldFaults {
   /** Ends all faults. */
   calm(): void;
   readonly isCalm: boolean;
+  /** The faults that have struck, except those that the service itself causes. */
+  readonly struck: ReadonlySet<SimulatedFault>;
 }
 
 const CALL_FAULTS = ['refused call', 'lost answer', 'slow call'] as const;
@@ -46,11 +49,17 @@ export function drawFaults(random: Random, without: readonly SimulatedFault[]): 
     const rate = random.chance(0.5) ? random.pick(RATES) : 0;
     rates.set(fault, without.includes(fault) ? 0 : rate);
   }
+  const struck = new Set<SimulatedFault>();
   let isCalm = false;
   const rateOf = (fault: SimulatedFault) => (isCalm ? 0 : (rates.get(fault) ?? 0));
   return {
     rateOf,
-    strikes: (fault) => random.chance(rateOf(fault)),
+    struck,
+    strikes(fault) {
+      const strikes = random.chance(rateOf(fault));
+      if (strikes) struck.add(fault);
+      return strikes;
+    },
     calm() {
       isCalm = true;
     },

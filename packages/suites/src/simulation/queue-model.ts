@@ -3,6 +3,7 @@ import { createPayloads, type DeliveryQueue, type PayloadOptions } from 'service
 import type { Call } from './calls.js';
 import { JOB_LEASE_MS, type JobEngine, type JobsClient } from './job-engine.js';
 import { currentProcess } from './processes.js';
+import { ofTenant } from './tenants.js';
 
 /** The queue of a world, as its processes see it. */
 export interface QueueModel {
@@ -11,8 +12,8 @@ export interface QueueModel {
   readonly payloads: PayloadOptions;
   /** Returns the queue of one process. */
   queueOfProcess(): DeliveryQueue;
-  /** Returns the dead letter of an event, and whether its body is there; undefined where it has none. */
-  deadLetterOf(event: WebhookEvent): { hasBody: boolean } | undefined;
+  /** Returns the dead letter of an event of a tenant, and whether its body is there; undefined where it has none. */
+  deadLetterOf(event: WebhookEvent, tenant: string): { hasBody: boolean } | undefined;
 }
 
 /** No event fits into a job of this size, so that each body goes to the overflow. */
@@ -38,7 +39,7 @@ export function createQueueModel(engine: JobEngine, call: Call, hasOverflow: boo
       return {
         name: 'simulated',
         put(delivery, event) {
-          if (event) keys.set(event.id, delivery.key);
+          if (event) keys.set(ofTenant(delivery.tenant, event.id), delivery.key);
           return put(delivery, {
             putJob: (job) => call('queue.put', () => engine.put(job)),
             find: (key) => call('queue.find', () => engine.find(key)),
@@ -58,8 +59,8 @@ export function createQueueModel(engine: JobEngine, call: Call, hasOverflow: boo
         return call(`queue.settle ${as}`, () => engine.settle(job, as, unchecked, worker));
       },
     },
-    deadLetterOf({ id }) {
-      const job = engine.deadLetterOf(keys.get(id) ?? '');
+    deadLetterOf({ id }, tenant) {
+      const job = engine.deadLetterOf(keys.get(ofTenant(tenant, id)) ?? '');
       if (job === undefined) return undefined;
       const outside = 'overflow' in job ? job.overflow?.id : undefined;
       return { hasBody: outside === undefined || bodies.has(outside) };

@@ -12,6 +12,16 @@ export interface Random {
 
 const PRECISION = 1_000_000;
 
+/** Lets `Math.random` return draws of a seed. Returns the function that undoes it. */
+export function seedMathRandom(seed: number): () => void {
+  const { random } = Math;
+  const { between } = createRandom(seed);
+  Math.random = () => between(0, PRECISION - 1) / PRECISION;
+  return () => {
+    Math.random = random;
+  };
+}
+
 export function createRandom(seed: number): Random {
   const generator = xoroshiro128plus(seed);
   const between = (from: number, to: number) => uniformInt(generator, from, to);

@@ -1,5 +1,9 @@
-import type { WebhookEvent } from 'service-webhooks';
-import type { WorldRecord } from './record.js';
+import type { SimulatedFault } from './faults.js';
+import type { QueueModel } from './queue-model.js';
+import type { Work, WorldRecord } from './record.js';
+import type { SentEvents } from './sent-events.js';
+import type { ServiceModel } from './service.js';
+import type { StoreModel } from './store-models.js';
 import type { Story } from './story.js';
 
 /** The rules of every simulated world. */
@@ -10,6 +14,9 @@ export const WORLD_RULES = {
   health: 'the counts of health() agree with the answers of the receivers',
   delivered:
     'an event is acknowledged once there are no faults any more, unless it is a dead letter or its handler throws',
+  expected: 'an expected job is handled, by its event or by a reconciliation, unless its handler throws',
+  reconciled:
+    'a job is handled by its event or by a reconciliation and not by both, where claims are shared and no fault can end one too early',
   rest: 'a world without faults comes to rest',
   yours: 'the rule of your check',
 } as const;
@@ -28,46 +35,61 @@ export interface BrokenWorldRule {
 export interface RuleParts {
   record: WorldRecord;
   story: Story;
-  /** Returns the dead letter of an event, where it has one. */
-  deadLetterOf(event: WebhookEvent): { hasBody: boolean } | undefined;
-  events: readonly WebhookEvent[];
-  /** Returns whether the delivery of an event ended with a 2xx. */
-  isAcknowledged(event: WebhookEvent): boolean;
+  service: ServiceModel;
+  model: StoreModel;
+  /** The faults that have struck. */
+  struck: ReadonlySet<SimulatedFault>;
+  queue: QueueModel;
+  events: SentEvents;
   calmAt: number;
 }
 
-/** Returns the first rule that is broken by what happened until the world came to rest. */
-export function findBrokenRule({ record, story, events, calmAt, ...parts }: RuleParts): BrokenWorldRule | undefined {
-  const { works, writes, underInbox, handledTypes } = record;
+/** By these, the claim of a handler may end before the handler does. */
+const ENDS_CLAIMS: readonly SimulatedFault[] = ['crash', 'pause', 'slow call', 'failover'];
 
-  for (const event of events) {
-    const isAcknowledged = parts.isAcknowledged(event);
-    const letter = parts.deadLetterOf(event);
-    const name = `${story.nameOf(event.id)} (${event.type})`;
-    const own = works.filter((work) => work.event.id === event.id);
-    const isDone = own.some(({ ended }) => ended === 'handled' || ended === 'discarded');
-    if (isAcknowledged && !isDone && hasHandler(event) && !letter?.hasBody) {
-      const runs = own.length === 0 ? 'no handler ran' : `none of its ${own.length} runs came to its end`;
+/** Returns the first rule that is broken by what happened until the world came to rest. */
+export function findBrokenRule(parts: RuleParts): BrokenWorldRule | undefined {
+  const { record, story, service, queue, model, struck, events, calmAt } = parts;
+  const { works, writes, underInbox } = record;
+  const endsClaims = model === 'memory' || ENDS_CLAIMS.some((fault) => struck.has(fault));
+
+  for (const one of events.sent) {
+    const { event, subject, tenant } = one;
+    const isAcknowledged = events.isAcknowledged(one);
+    const isLost = events.isLost(one);
+    const letter = queue.deadLetterOf(event, tenant);
+    const name = `${story.nameOf(subject)} (${event.type})`;
+    const own = works.filter((work) => work.subject === subject);
+    const isDone = record.isHandled(subject);
+    const isUndone = !isDone && record.hasHandler(event.type);
+    const runs = own.length === 0 ? 'no handler ran' : `none of its ${own.length} runs came to its end`;
+    if (isAcknowledged && isUndone && !letter?.hasBody) {
       return { rule: 'handled', what: `${name} was acknowledged, and ${runs}` };
     }
     const mayFail = own.some(({ ended, endedAt = 0 }) => ended === 'failed' && endedAt >= calmAt);
     // A handled event whose dead letter has lost its body is refused, because nothing is left that says that it was handled.
     const isKept = letter !== undefined && (letter.hasBody || isDone);
-    if (!isAcknowledged && !mayFail && !isKept) {
+    if (!isAcknowledged && !isLost && !mayFail && !isKept) {
       return { rule: 'delivered', what: `${name} was refused at every attempt, although the last ones met no fault` };
     }
-    for (const { eventId, what, effects } of writes.values()) {
-      if (eventId !== event.id || !underInbox.has(eventId)) continue;
-      const isMissing = effects === 0 && isAcknowledged && letter === undefined;
+    if (service.jobs.get(subject)?.isExpected && isUndone && !mayFail) {
+      return { rule: 'expected', what: `the job of ${name} was expected, and ${runs}` };
+    }
+    for (const { subject: written, what, effects } of writes.values()) {
+      if (written !== subject || !underInbox.has(subject)) continue;
+      const isMissing = effects === 0 && (isLost ? isDone : isAcknowledged && letter === undefined);
       if (effects > 1 || isMissing) return { rule: 'once', what: `${what} of ${name} took effect ${effects} times` };
     }
-    const fences = own.map(({ fence }) => fence).filter((fence) => fence > 0);
-    const shared = fences.find((fence, i) => fences.indexOf(fence) !== i);
-    if (shared !== undefined) return { rule: 'owner', what: `two owners of ${name} had the fence ${shared}` };
+    const shared = own.find((work, i) => own.slice(0, i).some((other) => haveOneFence(work, other)));
+    if (shared !== undefined) return { rule: 'owner', what: `two owners of ${name} had the fence ${shared.fence}` };
+    const handled = own.filter(({ ended }) => ended === 'handled').map((work) => work.event.id);
+    if (!endsClaims && handled.includes(event.id) && handled.some((id) => id !== event.id)) {
+      return { rule: 'reconciled', what: `a handler of ${name} has returned for its event, and for a reconciliation` };
+    }
   }
   return undefined;
+}
 
-  function hasHandler({ type }: WebhookEvent): boolean {
-    return handledTypes === undefined || handledTypes.has(type) || handledTypes.has('*');
-  }
+function haveOneFence(one: Work, other: Work): boolean {
+  return one.fence > 0 && one.fence === other.fence && one.event.id === other.event.id;
 }

@@ -1,13 +1,15 @@
-import { WEBHOOK_EVENT_TYPES, WebhookError, type WebhookEvent } from 'service-webhooks';
+import { WebhookError } from 'service-webhooks';
 import { webhookHandler } from 'service-webhooks/fetch';
-import { createEmulator, type Emulator, type Faults } from 'service-webhooks-emulator';
+import { createEmulator, type Faults } from 'service-webhooks-emulator';
 import { printInto } from './console.js';
 import type { ReceiverProcess, SimulationReport, World } from './contract.js';
 import { type CountedReceiver, countAnswers, findWrongHealth } from './health.js';
 import { createNetwork, type Server } from './network.js';
 import { nodeServer } from './node-server.js';
 import { createProcess, type SimulatedProcess } from './processes.js';
+import { seedMathRandom } from './random.js';
 import { type BrokenWorldRule, findBrokenRule } from './rules.js';
+import { createSentEvents } from './sent-events.js';
 import { CLOCK_SKEW_MS } from './store-models.js';
 import { createStory, type Story } from './story.js';
 import { startVirtualTime, type VirtualTime } from './virtual-time.js';
@@ -25,13 +27,14 @@ export interface EndedSeed {
   counts: Omit<SimulationReport, 'seeds'>;
 }
 
-const URL_OF_ENDPOINT = 'https://receiver.example/webhooks';
 const MINUTE_MS = 60_000;
 /** The last attempts of the service, an hour and more after the first one, meet no faults. */
 const LATEST_CALM_MS = 14 * MINUTE_MS;
 const LONGEST_DOWNTIME_MS = MINUTE_MS;
-/** The reports of dead processes, and every pause and late call, have ended after this time without faults. */
+/** The reports of dead processes, and every pause and slow call, have ended after this time without faults. */
 const QUIET_MS = 11 * MINUTE_MS;
+/** How long after the last fault an expected job may be handled. */
+const LATEST_RECONCILIATION_MS = 12 * 60 * MINUTE_MS;
 /** More timers than a world needs that comes to rest. */
 const MOST_STEPS = 100_000;
 
@@ -44,6 +47,7 @@ export async function runSeed<State>(
   const time = startVirtualTime();
   const story = createStory(time.elapsed);
   const printAgain = printInto(story);
+  const drawAgain = seedMathRandom(seed);
   try {
     const world = createWorld(seed, options, { time, story });
     const broken = await play({ start, options, seed, time, story, world });
@@ -51,6 +55,7 @@ export async function runSeed<State>(
     return { broken, story: story.lines, counts: world.counts };
   } finally {
     printAgain();
+    drawAgain();
     time.end();
   }
 }
@@ -65,17 +70,17 @@ interface Play<State> {
 }
 
 async function play<State>({ start, options, seed, time, story, world }: Play<State>) {
-  const { random, faults, record, counts, engine } = world;
+  const { random, faults, record, counts, engine, service } = world;
   const servers: Server[] = [];
   const counted = new Map<SimulatedProcess, CountedReceiver>();
   const fetch = createNetwork({ time, random, faults, story, servers });
-  const emulator = createEmulator({ clock: 'real', seed, fetch, faults: faultsOfSender(world) });
-  const { signingSecret } = emulator.endpoints.create({ url: URL_OF_ENDPOINT });
+  const emulator = createEmulator({ clock: 'real', seed, fetch });
+  const events = createSentEvents({ emulator, time, world, events: options.events, tenants: options.tenants });
   const workers = options.worker === undefined ? 0 : options.workers;
   story.tell('the world', `has a ${world.model} store`);
 
   function startReceiver(process: SimulatedProcess, place: number): void {
-    const started = start(world.seenBy(process, signingSecret) as World<State>);
+    const started = start(world.seenBy(process, events.secrets) as World<State>);
     if ('fetch' in started) {
       servers[place] = { process, serve: async (request) => started.fetch(request) };
       return;
@@ -91,7 +96,7 @@ async function play<State>({ start, options, seed, time, story, world }: Play<St
   }
 
   function startJobs(process: SimulatedProcess): void {
-    const seen = world.seenBy(process, signingSecret) as World<State>;
+    const seen = world.seenBy(process, events.secrets) as World<State>;
     const worker = options.worker?.(seen);
     if (worker) startWorker({ ...worker, ...world.queue.payloads }, seen.jobs);
   }
@@ -107,19 +112,10 @@ async function play<State>({ start, options, seed, time, story, world }: Play<St
     });
   }
 
-  const emitted: WebhookEvent[] = [];
-  async function emit(): Promise<void> {
-    const { event } = await emulator.emit(random.pick(typesToEmit(record.handledTypes)));
-    story.tell('the service', `emits ${story.nameOf(event.id)} (${event.type})`);
-    emitted.push(event);
-  }
-
   for (let i = 0; i < options.receivers; i += 1) keepRunning(`receiver-${i + 1}`, (one) => startReceiver(one, i));
   for (let i = 0; i < workers; i += 1) keepRunning(`worker-${i + 1}`, startJobs);
-  counts.events = random.between(1, options.events);
-  for (let i = 0; i < counts.events; i += 1) {
-    time.after(random.between(0, random.pick([20, MINUTE_MS])), () => void emit());
-  }
+  emulator.setFaults(faultsOfSender(world));
+  events.start();
   const calmAt = random.between(MINUTE_MS, LATEST_CALM_MS);
   time.after(calmAt, () => {
     story.tell('the world', 'has no more faults');
@@ -127,31 +123,23 @@ async function play<State>({ start, options, seed, time, story, world }: Play<St
     emulator.setFaults({});
   });
 
-  const isAtRest = () =>
-    faults.isCalm && emitted.length === counts.events && isIdle(emulator) && (workers === 0 || engine.isIdle);
+  const isReconciled = () =>
+    time.elapsed() > calmAt + LATEST_RECONCILIATION_MS ||
+    [...service.jobs.values()].every((job) => !job.isExpected || record.isHandled(job.subject));
+  const isAtRest = () => faults.isCalm && events.isIdle && (workers === 0 || engine.isIdle) && isReconciled();
   const rests = await time.runUntil(isAtRest, MOST_STEPS);
   counts.attempts = emulator.totals.attempts;
   if (!rests) return { rule: 'rest', what: 'there is always something left to do' } as const;
   if (workers === 0 && !engine.isIdle) throw withoutWorker();
   await time.pass(QUIET_MS);
 
-  const deliveries = emulator.deliveries.list();
-  const isAcknowledged = ({ id }: WebhookEvent) =>
-    deliveries.some((one) => one.eventId === id && one.state === 'delivered');
   const broken =
     world.brokenRule ??
-    findBrokenRule({
-      record,
-      story,
-      events: emitted,
-      isAcknowledged,
-      deadLetterOf: world.queue.deadLetterOf,
-      calmAt,
-    }) ??
+    findBrokenRule({ ...world, events, struck: faults.struck, calmAt }) ??
     (await findWrongHealth([...counted.values()], { time, record }));
   if (broken) return broken;
-  const acknowledged = emitted.filter(isAcknowledged);
-  const unacknowledged = emitted.filter((event) => !isAcknowledged(event));
+  const acknowledged = events.sent.filter(events.isAcknowledged).map(({ event }) => event);
+  const unacknowledged = events.sent.filter((one) => !events.isAcknowledged(one)).map(({ event }) => event);
   try {
     await options.check?.({ state: world.state as State, acknowledged, unacknowledged });
   } catch (error) {
@@ -162,8 +150,8 @@ async function play<State>({ start, options, seed, time, story, world }: Play<St
   return undefined;
 }
 
-/** Without a fault of the service itself, such as a delivery that it never sends. */
-function faultsOfSender({ faults, random }: WorldParts): Faults {
+/** A delivery that never comes is for processes that look for its job. */
+function faultsOfSender({ faults, random, service }: WorldParts): Faults {
   return {
     drop: faults.rateOf('drop'),
     delay: { rate: faults.rateOf('delay'), ms: random.between(100, 30_000) },
@@ -171,17 +159,8 @@ function faultsOfSender({ faults, random }: WorldParts): Faults {
     reorder: { rate: faults.rateOf('reorder'), withinMs: random.between(100, 60_000) },
     slowBody: { rate: faults.rateOf('slow body'), ms: random.between(100, 15_000), pieces: 3 },
     reset: { rate: faults.rateOf('reset') / 2 },
+    never: service.isUsed ? faults.rateOf('lost delivery') : 0,
   };
-}
-
-/** Returns the types of the handlers, so that each event is one that they are for. */
-function typesToEmit(handled: ReadonlySet<string> | undefined): readonly [string, ...string[]] {
-  const [first, ...others] = [...(handled ?? [])].filter((type) => type !== '*');
-  return first === undefined ? WEBHOOK_EVENT_TYPES : [first, ...others];
-}
-
-function isIdle({ deliveries }: Emulator): boolean {
-  return deliveries.list().every(({ state }) => state === 'delivered' || state === 'dead');
 }
 
 function withoutWorker(): WebhookError {

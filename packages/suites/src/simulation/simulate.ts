@@ -20,6 +20,7 @@ const OPTIONS: readonly (keyof SimulationOptions)[] = [
   'receivers',
   'workers',
   'events',
+  'tenants',
   'store',
   'without',
   'check',
@@ -81,7 +82,7 @@ export async function simulate<State = undefined>(
   for (const [name, value] of Object.entries({ state, worker, check: ownCheck })) checkFunction(name, value);
   if (store !== undefined) checkChoice('store', store, STORE_MODELS);
   for (const fault of without) checkChoice('without', fault, SIMULATED_FAULTS);
-  const numbers = integers(options, { receivers: 2, workers: 2, events: 4 });
+  const numbers = integers(options, { receivers: 2, workers: 2, events: 4, tenants: 1 });
 
   const report: SimulationReport = { seeds: 0, events: 0, attempts: 0, calls: 0, kills: 0, pauses: 0, elapsedMs: 0 };
   for (const seed of seedsOf(seeds)) {

@@ -1,4 +1,4 @@
-import { type DedupeStore, memoryStore } from 'service-webhooks';
+import { type DedupeStore, type JobRecords, memoryStore } from 'service-webhooks';
 import type { Call } from './calls.js';
 import type { CallFault, WorldFaults } from './faults.js';
 import type { SimulatedProcess } from './processes.js';
@@ -21,6 +21,8 @@ export interface StoreParts {
   random: Random;
   story: Story;
   call: Call;
+  /** Called where the store has lost what was written in the last milliseconds. */
+  lost(lastMs: number): void;
 }
 
 /** How far apart the clocks of processes may be where a store uses them, in milliseconds. */
@@ -29,9 +31,12 @@ export const CLOCK_SKEW_MS = 5_000;
 const REPLICA_LAG_MS = 500;
 const LATEST_FAILOVER_MS = 120_000;
 const METHODS = ['claim', 'extend', 'complete', 'release', 'saveReport', 'loadReports'] as const;
+const JOB_METHODS = ['read', 'write', 'remove', 'list', 'count', 'purgeExpired'] as const;
 
-type Rows = Required<Pick<DedupeStore, (typeof METHODS)[number]>>;
-type Method = (typeof METHODS)[number];
+type Rows = Required<Pick<DedupeStore, (typeof METHODS)[number]>> & { readonly jobs: JobRecords };
+type Operation = (...args: readonly unknown[]) => Promise<unknown>;
+/** Returns one operation of rows. */
+type Select = (rows: Rows) => Operation;
 
 /** Creates the store of a world. */
 export function createStoreModel(model: StoreModel, parts: StoreParts): StoreOfProcess {
@@ -41,11 +46,11 @@ export function createStoreModel(model: StoreModel, parts: StoreParts): StoreOfP
       return () => memoryStore();
     case 'sqlite': {
       // A file of the host: a call may find it busy, and there is no network that could lose an answer.
-      const rows = memoryRows(time.elapsed);
+      const rows = memoryRows(time.now);
       return () => overCalls('host', rows, call, ['refused call', 'slow call']);
     }
     case 'postgres': {
-      const rows = memoryRows(time.elapsed);
+      const rows = memoryRows(time.now);
       return () => overCalls('shared', rows, call);
     }
     case 'redis': {
@@ -56,25 +61,28 @@ export function createStoreModel(model: StoreModel, parts: StoreParts): StoreOfP
       // The clock is that of the process that calls. An event is claimed again some seconds after its lease.
       let clock = 0;
       const rows = memoryRows(() => clock);
-      return ({ skewMs }) =>
-        overCalls(
-          'shared',
-          {
-            ...mapMethods((method) => (...args) => {
-              clock = time.elapsed() + skewMs + CLOCK_SKEW_MS; // never below 0
-              return (rows[method] as Operation)(...args.map(withLongerLease));
-            }),
-          },
-          call,
-        );
+      return ({ skewMs }) => {
+        const byOwnClock = mapRows((select) => (...args) => {
+          clock = time.now() + skewMs;
+          return select(rows)(...args.map(withLongerLease));
+        });
+        return overCalls('shared', byOwnClock, call);
+      };
     }
   }
 }
 
-type Operation = (...args: readonly unknown[]) => Promise<unknown>;
-
-function mapMethods(operationFor: (method: Method) => Operation): Rows {
-  return Object.fromEntries(METHODS.map((method) => [method, operationFor(method)])) as unknown as Rows;
+/** Returns rows with an operation in place of each one. `name` is how a story calls it. */
+function mapRows(operationFor: (select: Select, name: string) => Operation): Rows {
+  const methods = METHODS.map((method) => [
+    method,
+    operationFor((rows) => rows[method] as Operation, `store.${method}`),
+  ]);
+  const ofJobs = JOB_METHODS.map((method) => [
+    method,
+    operationFor(({ jobs }) => jobs[method] as unknown as Operation, `store.jobs.${method}`),
+  ]);
+  return { ...Object.fromEntries(methods), jobs: Object.fromEntries(ofJobs) } as Rows;
 }
 
 function withLongerLease(argument: unknown): unknown {
@@ -87,9 +95,9 @@ function memoryRows(now: () => number): Rows {
 }
 
 /** Rows on a primary with a replica that lags. A failover, once in a world, loses what the replica has not received. */
-function replicatedRows({ time, faults, random, story }: StoreParts): Rows {
+function replicatedRows({ time, faults, random, story, lost }: StoreParts): Rows {
   let timeOfOperation: number | undefined;
-  const now = () => timeOfOperation ?? time.elapsed();
+  const now = () => timeOfOperation ?? time.now();
   const replica = memoryRows(now);
   let primary = memoryRows(now);
   let lagging: (() => void)[] = [];
@@ -98,16 +106,17 @@ function replicatedRows({ time, faults, random, story }: StoreParts): Rows {
     story.tell('redis', `fails over and loses ${lagging.length} writes`);
     primary = replica;
     lagging = [];
+    lost(REPLICA_LAG_MS);
   });
 
-  return mapMethods((method) => (...args) => {
-    const at = time.elapsed();
+  return mapRows((select) => (...args) => {
+    const at = time.now();
     const replicate = () => {
       timeOfOperation = at;
-      void (replica[method] as Operation)(...args);
+      void select(replica)(...args);
       timeOfOperation = undefined;
     };
-    const answer = (primary[method] as Operation)(...args);
+    const answer = select(primary)(...args);
     if (primary !== replica) {
       lagging.push(replicate);
       time.after(REPLICA_LAG_MS, () => {
@@ -120,13 +129,10 @@ function replicatedRows({ time, faults, random, story }: StoreParts): Rows {
 
 /** Returns the store as a client over a network sees its rows. */
 function overCalls(scope: DedupeStore['scope'], rows: Rows, call: Call, possible?: readonly CallFault[]): DedupeStore {
-  return {
-    scope,
-    claim: (...args) => call('store.claim', () => rows.claim(...args), possible),
-    extend: (...args) => call('store.extend', () => rows.extend(...args), possible),
-    complete: (...args) => call('store.complete', () => rows.complete(...args), possible),
-    release: (...args) => call('store.release', () => rows.release(...args), possible),
-    saveReport: (...args) => call('store.saveReport', () => rows.saveReport(...args), possible),
-    loadReports: (...args) => call('store.loadReports', () => rows.loadReports(...args), possible),
-  };
+  const methods = mapRows(
+    (select, name) =>
+      (...args) =>
+        call(name, () => select(rows)(...args), possible),
+  );
+  return { scope, ...methods };
 }

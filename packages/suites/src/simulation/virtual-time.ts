@@ -9,6 +9,8 @@ import { currentProcess, outsideOfProcesses } from './processes.js';
 export interface VirtualTime {
   /** Milliseconds since the world began. */
   elapsed(): number;
+  /** Milliseconds since the epoch, by a clock that no process has changed. */
+  now(): number;
   /** Calls a function of the world, not of a process, after a number of milliseconds. */
   after(ms: number, call: () => void): void;
   /**
@@ -39,6 +41,7 @@ export function startVirtualTime(): VirtualTime {
 
   const time: VirtualTime = {
     elapsed: () => clock.now - STARTS_AT,
+    now: () => clock.now,
     after: (ms, call) => outsideOfProcesses(() => void setTimeout(call, ms)),
     async runUntil(done, mostSteps) {
       for (let steps = 0; steps < mostSteps; steps += 1) {

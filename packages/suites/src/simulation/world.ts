@@ -8,15 +8,17 @@ import { createQueueModel, type QueueModel } from './queue-model.js';
 import { createRandom, type Random } from './random.js';
 import { createRecord, type WorldRecord } from './record.js';
 import type { BrokenWorldRule } from './rules.js';
+import { createService, type ServiceModel } from './service.js';
 import { createStoreModel, STORE_MODELS, type StoreModel } from './store-models.js';
 import type { Story } from './story.js';
 import type { VirtualTime } from './virtual-time.js';
 
 /** Options of a simulation, with their defaults. */
-export type WorldOptions<State> = Omit<SimulationOptions<State>, 'receivers' | 'workers' | 'events'> & {
+export type WorldOptions<State> = Omit<SimulationOptions<State>, 'receivers' | 'workers' | 'events' | 'tenants'> & {
   receivers: number;
   workers: number;
   events: number;
+  tenants: number;
 };
 
 /** What a simulated world consists of, apart from its processes and the service. */
@@ -26,14 +28,16 @@ export interface WorldParts {
   readonly record: WorldRecord;
   readonly engine: JobEngine;
   readonly queue: QueueModel;
+  readonly service: ServiceModel;
   readonly model: StoreModel;
+  readonly story: Story;
   readonly counts: Omit<SimulationReport, 'seeds'>;
   /** The result of the option `state`. */
   readonly state: unknown;
   /** The first rule that was broken on the way. */
   readonly brokenRule: BrokenWorldRule | undefined;
   /** Returns the world as a process sees it. */
-  seenBy(process: SimulatedProcess, secret: string): World<never>;
+  seenBy(process: SimulatedProcess, secrets: World['secrets']): World<never>;
 }
 
 /** Draws the world of a seed. */
@@ -46,7 +50,6 @@ export function createWorld<State>(
   const faults = drawFaults(random, options.without ?? []);
   const counts = { events: 0, attempts: 0, calls: 0, kills: 0, pauses: 0, elapsedMs: 0 };
   const call = createCall({ time, random, faults, story, counts });
-  const record = createRecord(story, time.elapsed);
   const state = options.state?.();
   let brokenRule: BrokenWorldRule | undefined;
   const settledByAnother = (worker: string) => {
@@ -55,7 +58,11 @@ export function createWorld<State>(
   const engine = createJobEngine({ time, random, settledByAnother });
   const queue = createQueueModel(engine, call, random.chance(0.5));
   const model = options.store ?? random.pick(STORE_MODELS);
-  const storeOf = createStoreModel(model, { time, faults, random, story, call });
+  const { elapsed } = time;
+  const service = createService({ elapsed, random, story, call, forgetsJobs: model === 'memory' });
+  const record = createRecord({ elapsed, story, service });
+  const lost = service.forgetExpectations;
+  const storeOf = createStoreModel(model, { time, faults, random, story, call, lost });
   const database = createDatabase(time, call, record);
   return {
     random,
@@ -63,22 +70,26 @@ export function createWorld<State>(
     record,
     engine,
     queue,
+    service,
     model,
+    story,
     counts,
     state,
     get brokenRule() {
       return brokenRule;
     },
-    seenBy: (process, secret) => ({
-      secret,
+    seenBy: (process, secrets) => ({
+      secret: Object.values(secrets)[0] as string,
+      secrets,
       store: storeOf(process),
       queue: queue.queueOfProcess(),
       jobs: queue.jobs,
       payloads: queue.payloads,
       database,
+      service: service.seenBy(process),
       state: state as never,
       handlers: record.handlers,
-      work: (event, run) => record.work(event, 0, run),
+      work: (event, run, tenant) => record.work(event, { fence: 0, tenant }, run),
       call,
       connect: (what, client) => connected(what, client, call),
     }),

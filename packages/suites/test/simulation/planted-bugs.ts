@@ -6,7 +6,7 @@ import { type App, answerWhile, NAME } from './apps.js';
 /** A bug that a receiver, an adapter, a worker or a store of others had, and the rule by which it is found. */
 export interface PlantedBug {
   app: App;
-  rule: 'handled' | 'once' | 'owner' | 'health' | 'delivered';
+  rule: 'handled' | 'once' | 'owner' | 'health' | 'delivered' | 'expected' | 'reconciled';
 }
 
 /** A receiver with a handler that calls another system. */
