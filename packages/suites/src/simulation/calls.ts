@@ -1,5 +1,5 @@
 import { type CallFault, faultOfCall, type WorldFaults } from './faults.js';
-import { currentProcess, outsideOfProcesses, type SimulatedProcess } from './processes.js';
+import { currentProcess, type SimulatedProcess } from './processes.js';
 import type { Random } from './random.js';
 import type { Story } from './story.js';
 import type { VirtualTime } from './virtual-time.js';
@@ -23,16 +23,25 @@ export interface CallParts {
 const USUAL_MS = 20;
 const SLOWEST_MS = 90_000;
 /** How long after the connection was lost a call may still take effect, in milliseconds. */
-const LATEST_EFFECT_MS = 60_000;
+export const LATEST_EFFECT_MS = 60_000;
 const LONGEST_PAUSE_MS = 90_000;
 
+/** The errors of failed calls. */
+const errorsOfCalls = new WeakSet<object>();
+
+/** Returns whether an error is that of a call that has failed. */
+export function isErrorOfCall(error: unknown): boolean {
+  return errorsOfCalls.has(Object(error));
+}
+
 export function createCall({ time, random, faults, story, counts }: CallParts): Call {
-  /** A place at which a process may die or stop. */
-  function crossroads(process: SimulatedProcess, where: string): void {
-    if (faults.strikes('crash') && process.isAlive) {
+  /** May kill or pause a process. */
+  function disturb(process: SimulatedProcess, where: string): void {
+    if (!process.isAlive) return;
+    if (faults.strikes('crash')) {
       story.tell(process.name, `is killed ${where}`);
       process.kill();
-    } else if (faults.strikes('pause') && !process.isPaused) {
+    } else if (!process.isPaused && faults.strikes('pause')) {
       const ms = random.between(1, LONGEST_PAUSE_MS);
       story.tell(process.name, `is paused ${where}, for ${ms} ms`);
       counts.pauses += 1;
@@ -43,28 +52,40 @@ export function createCall({ time, random, faults, story, counts }: CallParts): 
 
   return function call<T>(what: string, effect: () => T | PromiseLike<T>, possible?: readonly CallFault[]): Promise<T> {
     const process = currentProcess();
-    if (process === undefined) return outsideOfProcesses(async () => effect());
+    if (process === undefined) return Promise.reject(new Error(nestedCall(what)));
+    if (!process.isAlive) return new Promise(() => {});
     counts.calls += 1;
     const fault = faultOfCall(faults, possible);
-    const takesMs = random.between(1, fault === 'slow call' ? SLOWEST_MS : USUAL_MS);
-    const effectMs = fault === 'lost answer' ? random.between(1, random.pick([USUAL_MS, LATEST_EFFECT_MS])) : takesMs;
+    const answerMs = random.between(1, fault === 'slow call' ? SLOWEST_MS : USUAL_MS);
+    const effectMs = fault === 'lost answer' ? random.between(1, random.pick([USUAL_MS, LATEST_EFFECT_MS])) : answerMs;
     story.tell(process.name, fault === undefined ? what : `${what}: ${fault}, ${effectMs} ms`);
     return new Promise<T>((resolve, reject) => {
       const answer = (settle: () => void) => time.after(random.between(1, USUAL_MS), () => process.resume(settle));
       const takeEffect = async () => {
         try {
           const value = await effect();
-          crossroads(process, `after ${what} took effect`);
+          disturb(process, `after ${what} took effect`);
           answer(() => resolve(value));
         } catch (error) {
           answer(() => reject(error));
         }
       };
-      crossroads(process, `at ${what}`);
-      if (!process.isAlive && random.chance(0.5)) return; // it had not been sent
-      if (fault !== 'refused call') time.after(effectMs, () => void takeEffect());
-      const isLost = fault === 'refused call' || fault === 'lost answer';
-      if (isLost) time.after(takesMs, () => process.resume(() => reject(new Error(`${what}: the connection broke`))));
+      const lose = () => {
+        const error = new Error(`${what}: the connection broke`);
+        errorsOfCalls.add(error);
+        process.resume(() => reject(error));
+      };
+      const send = () => {
+        disturb(process, `at ${what}`);
+        if (!process.isAlive && random.chance(0.5)) return; // before the call was sent
+        if (fault !== 'refused call') time.after(effectMs, () => void takeEffect());
+        if (fault === 'refused call' || fault === 'lost answer') time.after(answerMs, lose);
+      };
+      time.after(0, send); // in a step of the world, because no code of a killed process may run on
     });
   };
+}
+
+function nestedCall(what: string): string {
+  return `The call "${what}" was made in the effect of another call, where no process runs. Make one after the other.`;
 }

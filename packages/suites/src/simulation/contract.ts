@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { DedupeStore, Handlers, Receiver, WebhookEvent } from 'service-webhooks';
+import type { DedupeStore, Delivery, Handlers, Receiver, WebhookEvent } from 'service-webhooks';
 import type { FetchJob } from 'service-webhooks/jobs';
 import type { DeliveryQueue, PayloadOptions, WorkerOptions } from 'service-webhooks/queue';
 import type { TransactionInbox } from 'service-webhooks/stores/postgres';
@@ -32,19 +32,21 @@ export interface World<State = undefined> {
    */
   handlers(on: Handlers): Handlers;
   /**
-   * Runs the work of an event behind a middleware, which has no handlers: what {@link World.handlers} does for each run.
+   * Runs the work of a delivery behind a middleware, which has no handlers: what {@link World.handlers} does for each run.
    *
-   * @param tenant The tenant of the delivery, where there are several.
+   * @example
+   * if (req.webhook) await work(req.webhook, () => save(req.webhook.event));
    */
-  work<T>(event: WebhookEvent, run: () => T | PromiseLike<T>, tenant?: string): Promise<T>;
+  work<T>(delivery: Pick<Delivery, 'event' | 'tenant'>, run: () => T | PromiseLike<T>): Promise<T>;
   /**
    * Calls another system: a mailer, another API, a row that you write. The call takes time, it may reject before or after
-   * `effect` has run, and the process may be killed or paused on each side of it.
+   * `effect` has run, and the process may be killed or paused on each side of it. It rejects with an Error where the connection
+   * breaks, and with what `effect` throws. No call may be made in an effect.
    *
    * @param what What the call does, for the story of a failing seed.
    */
   call<T>(what: string, effect: () => T | PromiseLike<T>): Promise<T>;
-  /** Returns an object whose methods are each a {@link World.call} of those of `client`. */
+  /** Returns an object whose methods, also those of objects in it, are each a {@link World.call} of those of `client`. */
   connect<Client extends object>(what: string, client: Client): Client;
 }
 
@@ -83,7 +85,7 @@ export type ReceiverProcess =
 
 /** Options of {@link simulate}. */
 export interface SimulationOptions<State = undefined> {
-  /** The number of seeds, from 1 on, or the seeds themselves. Default: 100. */
+  /** The number of seeds, from 1 on and up to a million, or the seeds themselves, 32-bit integers. Default: 100. */
   seeds?: number | readonly number[] | undefined;
   /**
    * Creates what outlives the processes, such as the rows that your handlers write. Called once for each seed.
@@ -149,8 +151,8 @@ export interface Database {
 /** An open transaction. */
 export interface Transaction {
   /**
-   * Writes: `effect` runs when the transaction is committed. Under an inbox, the simulation requires that each `what` of an
-   * event takes effect exactly once.
+   * Writes: `effect` runs when the transaction is committed. The simulation requires that what is written in `once()` takes
+   * effect in one transaction of an event, and not in two or none. It rejects with an Error where the transaction was aborted.
    */
   write(what: string, effect?: () => void): Promise<void>;
 }

@@ -106,5 +106,5 @@ async function readWhole(body: Response['body'], broken: AbortSignal): Promise<s
 }
 
 function hasNoBody(status: number): boolean {
-  return status === 204 || status === 205;
+  return [204, 205, 304].includes(status);
 }

@@ -32,7 +32,14 @@ export function outsideOfProcesses<T>(call: () => T): T {
   return current.run(undefined, call);
 }
 
-export function createProcess(name: string, skewMs = 0): SimulatedProcess {
+export interface ProcessParts {
+  name: string;
+  skewMs: number;
+  /** Calls a function in a later step of the world. */
+  later(call: () => void): void;
+}
+
+export function createProcess({ name, skewMs, later }: ProcessParts): SimulatedProcess {
   let isAlive = true;
   let isPaused = false;
   let waiting: (() => void)[] = [];
@@ -66,7 +73,8 @@ export function createProcess(name: string, skewMs = 0): SimulatedProcess {
       isPaused = false;
       const woken = waiting;
       waiting = [];
-      for (const call of woken) process.resume(call);
+      // One after the other, so that nothing of the rest runs where one of them is the last that the process does.
+      for (const call of woken) later(() => process.resume(call));
     },
     onKilled(call) {
       if (isAlive) killed.push(call);

@@ -11,6 +11,8 @@ export interface Random {
 }
 
 const PRECISION = 1_000_000;
+/** The first draws from neighbouring seeds are nearly the same. */
+const SIMILAR_DRAWS = 64;
 
 /** Lets `Math.random` return draws of a seed. Returns the function that undoes it. */
 export function seedMathRandom(seed: number): () => void {
@@ -25,6 +27,7 @@ export function seedMathRandom(seed: number): () => void {
 export function createRandom(seed: number): Random {
   const generator = xoroshiro128plus(seed);
   const between = (from: number, to: number) => uniformInt(generator, from, to);
+  for (let i = 0; i < SIMILAR_DRAWS; i += 1) between(0, 1);
   return {
     between,
     chance: (probability) => probability > 0 && between(1, PRECISION) <= probability * PRECISION,

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Handlers, isWebhookError, type WebhookEvent } from 'service-webhooks';
+import { isErrorOfCall } from './calls.js';
 import { currentProcess } from './processes.js';
 import type { ServiceModel } from './service.js';
 import type { Story } from './story.js';
@@ -16,6 +17,8 @@ export interface Work {
   /** Undefined while it runs, and for good where its process was killed. */
   ended?: 'handled' | 'discarded' | 'failed';
   endedAt?: number;
+  /** Whether it failed by an error of the user's code, and not by one of the world. */
+  isOwnFailure?: boolean;
 }
 
 /** What is known of the delivery of an event. */
@@ -27,14 +30,8 @@ export interface WorkContext {
 /** What happened, as far as the rules of the world are about it. */
 export interface WorldRecord {
   readonly works: readonly Work[];
-  /** How often each write of a transaction was tried and has taken effect, by its subject and its name. */
-  readonly writes: ReadonlyMap<string, { subject: string; what: string; effects: number }>;
-  /** The subjects whose work has used an inbox. */
-  readonly underInbox: ReadonlySet<string>;
   /** The types of events that have a handler; undefined where no handlers are known. */
   readonly handledTypes: ReadonlySet<string> | undefined;
-  /** Returns whether a type of events has a handler, or no handlers are known. */
-  hasHandler(type: string): boolean;
   /**
    * Returns what an event is about: the job where it was submitted to the service, so that an event and the reconciliation of
    * its job are about the same, and otherwise the event itself.
@@ -45,10 +42,8 @@ export interface WorldRecord {
   /** Returns handlers whose runs are recorded. */
   handlers(on: Handlers): Handlers;
   work<T>(event: WebhookEvent, context: WorkContext, run: () => T | PromiseLike<T>): Promise<T>;
-  /** Records that the running work uses an inbox. */
-  usesInbox(): void;
-  /** Records that the running work tries a write, and returns the function that records its effect. */
-  tries(what: string): () => void;
+  /** Returns the subject of the running work; undefined outside of one. */
+  currentSubject(): string | undefined;
 }
 
 const currentWork = new AsyncLocalStorage<Work>();
@@ -61,8 +56,6 @@ export interface RecordParts {
 
 export function createRecord({ elapsed, story, service }: RecordParts): WorldRecord {
   const works: Work[] = [];
-  const writes = new Map<string, { subject: string; what: string; effects: number }>();
-  const underInbox = new Set<string>();
   let handledTypes: Set<string> | undefined;
 
   function subjectOf({ id, jobId }: WebhookEvent, tenant: string | undefined): string {
@@ -81,31 +74,29 @@ export function createRecord({ elapsed, story, service }: RecordParts): WorldRec
     const name = `${story.nameOf(subject)}${isReconciled(event) ? ', reconciled' : ''}`;
     works.push(one);
     story.tell(process, `begins to handle ${name}, fence ${fence}`);
-    const end = (ended: NonNullable<Work['ended']>) => {
-      Object.assign(one, { ended, endedAt: elapsed() });
-      story.tell(process, `${ended === 'failed' ? 'fails to handle' : `has ${ended}`} ${name}`);
-    };
+    const end = (ended: NonNullable<Work['ended']>) => Object.assign(one, { ended, endedAt: elapsed() });
     try {
       const result = await currentWork.run(one, run);
       end('handled');
+      story.tell(process, `has handled ${name}`);
       return result;
     } catch (error) {
-      end(isWebhookError(error) && error.code === 'permanent_failure' ? 'discarded' : 'failed');
+      const code = isWebhookError(error) ? error.code : undefined;
+      end(code === 'permanent_failure' ? 'discarded' : 'failed');
+      one.isOwnFailure = !isErrorOfCall(error) && code !== 'delivery_in_progress';
+      story.tell(process, `fails to handle ${name}: ${error instanceof Error ? error.message : String(error)}`);
       throw error;
     }
   }
 
   return {
     works,
-    writes,
-    underInbox,
     subjectOf,
     isHandled: (subject) =>
       works.some((one) => one.subject === subject && (one.ended === 'handled' || one.ended === 'discarded')),
     get handledTypes() {
       return handledTypes;
     },
-    hasHandler: (type) => handledTypes === undefined || handledTypes.has(type) || handledTypes.has('*'),
     handlers(on) {
       handledTypes = new Set([...(handledTypes ?? []), ...Object.keys(on)]);
       const watched = Object.entries(on).map(([type, handler]) => [
@@ -119,19 +110,7 @@ export function createRecord({ elapsed, story, service }: RecordParts): WorldRec
       return Object.fromEntries(watched) as Handlers;
     },
     work,
-    usesInbox() {
-      const subject = currentWork.getStore()?.subject;
-      if (subject !== undefined) underInbox.add(subject);
-    },
-    tries(what) {
-      const subject = currentWork.getStore()?.subject ?? '';
-      const key = JSON.stringify([subject, what]);
-      const write = writes.get(key) ?? { subject, what, effects: 0 };
-      writes.set(key, write);
-      return () => {
-        write.effects += 1;
-      };
-    },
+    currentSubject: () => currentWork.getStore()?.subject,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { SimulatedFault } from './faults.js';
+import type { InboxRecord } from './inbox-record.js';
 import type { QueueModel } from './queue-model.js';
 import type { Work, WorldRecord } from './record.js';
 import type { SentEvents } from './sent-events.js';
@@ -18,6 +19,7 @@ export const WORLD_RULES = {
   reconciled:
     'a job is handled by its event or by a reconciliation and not by both, where claims are shared and no fault can end one too early',
   rest: 'a world without faults comes to rest',
+  uncaught: 'no error is left uncaught: Node would end the process',
   yours: 'the rule of your check',
 } as const;
 
@@ -34,6 +36,7 @@ export interface BrokenWorldRule {
 
 export interface RuleParts {
   record: WorldRecord;
+  inboxes: InboxRecord;
   story: Story;
   service: ServiceModel;
   model: StoreModel;
@@ -49,8 +52,8 @@ const ENDS_CLAIMS: readonly SimulatedFault[] = ['crash', 'pause', 'slow call', '
 
 /** Returns the first rule that is broken by what happened until the world came to rest. */
 export function findBrokenRule(parts: RuleParts): BrokenWorldRule | undefined {
-  const { record, story, service, queue, model, struck, events, calmAt } = parts;
-  const { works, writes, underInbox } = record;
+  const { record, inboxes, story, service, queue, model, struck, events, calmAt } = parts;
+  const { works } = record;
   const endsClaims = model === 'memory' || ENDS_CLAIMS.some((fault) => struck.has(fault));
 
   for (const one of events.sent) {
@@ -61,25 +64,21 @@ export function findBrokenRule(parts: RuleParts): BrokenWorldRule | undefined {
     const name = `${story.nameOf(subject)} (${event.type})`;
     const own = works.filter((work) => work.subject === subject);
     const isDone = record.isHandled(subject);
-    const isUndone = !isDone && record.hasHandler(event.type);
     const runs = own.length === 0 ? 'no handler ran' : `none of its ${own.length} runs came to its end`;
-    if (isAcknowledged && isUndone && !letter?.hasBody) {
+    if (isAcknowledged && !isDone && !letter?.hasBody) {
       return { rule: 'handled', what: `${name} was acknowledged, and ${runs}` };
     }
-    const mayFail = own.some(({ ended, endedAt = 0 }) => ended === 'failed' && endedAt >= calmAt);
+    const mayFail = own.some(({ isOwnFailure, endedAt = 0 }) => isOwnFailure && endedAt >= calmAt);
     // A handled event whose dead letter has lost its body is refused, because nothing is left that says that it was handled.
     const isKept = letter !== undefined && (letter.hasBody || isDone);
     if (!isAcknowledged && !isLost && !mayFail && !isKept) {
       return { rule: 'delivered', what: `${name} was refused at every attempt, although the last ones met no fault` };
     }
-    if (service.jobs.get(subject)?.isExpected && isUndone && !mayFail) {
+    if (service.jobs.get(subject)?.isExpected && !isDone && !mayFail) {
       return { rule: 'expected', what: `the job of ${name} was expected, and ${runs}` };
     }
-    for (const { subject: written, what, effects } of writes.values()) {
-      if (written !== subject || !underInbox.has(subject)) continue;
-      const isMissing = effects === 0 && (isLost ? isDone : isAcknowledged && letter === undefined);
-      if (effects > 1 || isMissing) return { rule: 'once', what: `${what} of ${name} took effect ${effects} times` };
-    }
+    const problem = inboxes.problemOf(subject, isDone);
+    if (problem !== undefined) return { rule: 'once', what: `of ${name}, ${problem}` };
     const shared = own.find((work, i) => own.slice(0, i).some((other) => haveOneFence(work, other)));
     if (shared !== undefined) return { rule: 'owner', what: `two owners of ${name} had the fence ${shared.fence}` };
     const handled = own.filter(({ ended }) => ended === 'handled').map((work) => work.event.id);

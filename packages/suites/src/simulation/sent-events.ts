@@ -99,8 +99,8 @@ export function createSentEvents({ emulator, time, world, events, tenants }: Sen
   };
 }
 
-/** Returns the types of the handlers, so that each event is one that they are for. */
-function typesToSend(handled: ReadonlySet<string> | undefined): readonly [string, ...string[]] {
-  const [first, ...others] = [...(handled ?? [])].filter((type) => type !== '*');
-  return first === undefined ? WEBHOOK_EVENT_TYPES : [first, ...others];
+/** Returns the types of events that have a handler. */
+function typesToSend(handled: ReadonlySet<string> = new Set()): readonly [string, ...string[]] {
+  const [first, ...others] = handled;
+  return first === undefined || handled.has('*') ? WEBHOOK_EVENT_TYPES : [first, ...others];
 }

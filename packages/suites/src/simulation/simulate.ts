@@ -10,7 +10,8 @@ import {
 import type { SimulationOptions, SimulationReport } from './contract.js';
 import { SIMULATED_FAULTS } from './faults.js';
 import { type BrokenWorldRule, WORLD_RULES } from './rules.js';
-import { runSeed, type StartReceiver } from './run-seed.js';
+import { runSeed } from './run-seed.js';
+import type { StartReceiver } from './running-processes.js';
 import { STORE_MODELS } from './store-models.js';
 
 const OPTIONS: readonly (keyof SimulationOptions)[] = [
@@ -26,6 +27,10 @@ const OPTIONS: readonly (keyof SimulationOptions)[] = [
   'check',
 ];
 
+/** The last lines of a story, which are in the message of the error. */
+const LINES_IN_MESSAGE = 100;
+const MOST_SEEDS = 1_000_000;
+
 /** Thrown by {@link simulate} for the first seed whose world breaks a rule. */
 export class SimulationError extends Error {
   override readonly name = 'SimulationError';
@@ -37,10 +42,12 @@ export class SimulationError extends Error {
   readonly story: readonly string[];
 
   constructor(seed: number, { rule, what, error }: BrokenWorldRule, story: readonly string[], hint: string) {
+    const left = story.length - LINES_IN_MESSAGE;
+    const first = left > 0 ? [`(${left} lines before are in error.story)`] : [];
+    const lines = [...first, ...story.slice(-LINES_IN_MESSAGE)];
     const rerun = `To play it again: seeds: [${seed}]`;
-    super([`Seed ${seed} broke a rule: ${WORLD_RULES[rule]}. ${what}.`, ...story, hint, rerun].join('\n'), {
-      cause: error,
-    });
+    const found = `Seed ${seed} broke the rule "${rule}": ${WORLD_RULES[rule]}.\n${what}.`;
+    super([found, ...lines, hint, rerun].join('\n'), { cause: error });
     this.seed = seed;
     this.rule = rule;
     this.story = story;
@@ -48,9 +55,9 @@ export class SimulationError extends Error {
 }
 
 /**
- * Plays worlds in which everything that can go wrong does: receivers that are killed and paused, a network that loses,
- * repeats and cuts requests, stores and queues that refuse calls or lose their answers. Each world comes from one seed, takes
- * no real time, and is the same each time it is played. Your handlers run in it as they are.
+ * Plays worlds in which processes are killed and paused, the network loses, repeats and cuts requests, and stores, queues and
+ * your own calls fail or lose their answers. Each world comes from one seed, takes no real time, and is the same each time it
+ * is played. Your handlers run in it as they are.
  *
  * When all is at rest, the rules are checked: an acknowledged event is handled or a dead letter, writes under an inbox took
  * effect exactly once, no two owners had one fence, `health()` agrees with the answers. `docs/testing.md` has more.
@@ -109,12 +116,17 @@ function checkReceiver(receiver: unknown): void {
 }
 
 function seedsOf(seeds: number | readonly number[]): readonly number[] {
-  const list = typeof seeds === 'number' ? Array.from({ length: seeds }, (_, i) => i + 1) : seeds;
-  check(
-    Array.isArray(list) && list.length > 0 && list.every(Number.isSafeInteger),
-    'seeds must be a number of seeds, or a list of integers',
-  );
-  return list;
+  if (typeof seeds !== 'number') {
+    check(Array.isArray(seeds) && seeds.length > 0 && seeds.every(isSeed), 'seeds must be a list of integers');
+    return seeds;
+  }
+  const isCount = Number.isInteger(seeds) && seeds >= 1 && seeds <= MOST_SEEDS;
+  check(isCount, `seeds must be a whole number from 1 to ${MOST_SEEDS}, or a list of integers`);
+  return Array.from({ length: seeds }, (_, i) => i + 1);
+}
+
+function isSeed(seed: unknown): boolean {
+  return Number.isInteger(seed) && Math.abs(Number(seed)) < 2 ** 31;
 }
 
 function hintOf(first: readonly string[], second: readonly string[]): string {

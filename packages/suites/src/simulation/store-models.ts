@@ -29,7 +29,6 @@ export interface StoreParts {
 export const CLOCK_SKEW_MS = 5_000;
 /** How much later a replica has what the primary has confirmed, in milliseconds. */
 const REPLICA_LAG_MS = 500;
-const LATEST_FAILOVER_MS = 120_000;
 const METHODS = ['claim', 'extend', 'complete', 'release', 'saveReport', 'loadReports'] as const;
 const JOB_METHODS = ['read', 'write', 'remove', 'list', 'count', 'purgeExpired'] as const;
 
@@ -101,13 +100,13 @@ function replicatedRows({ time, faults, random, story, lost }: StoreParts): Rows
   const replica = memoryRows(now);
   let primary = memoryRows(now);
   let lagging: (() => void)[] = [];
-  time.after(random.between(1, LATEST_FAILOVER_MS), () => {
-    if (!faults.strikes('failover')) return;
+  const failOver = () => {
+    if (primary === replica || faults.isCalm) return;
     story.tell('redis', `fails over and loses ${lagging.length} writes`);
     primary = replica;
     lagging = [];
     lost(REPLICA_LAG_MS);
-  });
+  };
 
   return mapRows((select) => (...args) => {
     const at = time.now();
@@ -118,6 +117,7 @@ function replicatedRows({ time, faults, random, story, lost }: StoreParts): Rows
     };
     const answer = select(primary)(...args);
     if (primary !== replica) {
+      if (faults.strikes('failover')) time.after(random.between(1, REPLICA_LAG_MS), failOver);
       lagging.push(replicate);
       time.after(REPLICA_LAG_MS, () => {
         if (lagging[0] === replicate) lagging.shift()?.();

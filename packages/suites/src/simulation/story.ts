@@ -1,14 +1,14 @@
 /** What happened in a simulated world, line by line. */
 export interface Story {
   readonly lines: readonly string[];
-  /** Adds a line. `who` is a process or another part of the world. */
+  /** Adds a line: the first one of a text, at most 200 characters. `who` is a process or another part of the world. */
   tell(who: string, what: string): void;
   /** Returns the name of an event in the story. */
   nameOf(eventId: string): string;
 }
 
-/** A story that is longer has lost its reader. */
 const MOST_LINES = 20_000;
+const LONGEST_LINE = 200;
 
 export function createStory(elapsed: () => number): Story {
   const lines: string[] = [];
@@ -16,7 +16,9 @@ export function createStory(elapsed: () => number): Story {
   return {
     lines,
     tell(who, what) {
-      if (lines.length < MOST_LINES) lines.push(`${timeOf(elapsed())}  ${who.padEnd(12)} ${what}`);
+      const [line = ''] = what.split('\n', 1);
+      if (lines.length < MOST_LINES)
+        lines.push(`${timeOf(elapsed())}  ${who.padEnd(12)} ${line.slice(0, LONGEST_LINE)}`);
     },
     nameOf(eventId) {
       const name = events.get(eventId) ?? `event ${events.size + 1}`;

@@ -1,6 +1,8 @@
 import { AsyncResource } from 'node:async_hooks';
 import { syncBuiltinESMExports } from 'node:module';
-import { setImmediate } from 'node:timers';
+import timers, { setImmediate } from 'node:timers';
+import timersPromises from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { install } from '@sinonjs/fake-timers';
 import { WebhookError } from 'service-webhooks';
 import { currentProcess, outsideOfProcesses } from './processes.js';
@@ -15,10 +17,12 @@ export interface VirtualTime {
   after(ms: number, call: () => void): void;
   /**
    * Runs what is due, one timer after the other, each once everything before it has come to rest. Resolves to true when
-   * `done` returns true, and to false where it does not within `mostSteps` timers, or no timer is left.
+   * `done` returns true, and to false where no timer is left, or too many have run.
    */
-  runUntil(done: () => boolean, mostSteps: number): Promise<boolean>;
-  /** Runs what is due until a promise is settled, and resolves to its value. */
+  runUntil(done: () => boolean): Promise<boolean>;
+  /** Whether timers are left. */
+  readonly hasTimers: boolean;
+  /** Runs what is due until a promise is settled, and resolves to its value. Rejects where it is never settled. */
   resultOf<T>(promise: Promise<T>): Promise<T>;
   /** Runs what is due until `ms` milliseconds have passed. */
   pass(ms: number): Promise<void>;
@@ -28,23 +32,28 @@ export interface VirtualTime {
 
 const FAKED = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] as const;
 const STARTS_AT = Date.UTC(2026, 0, 1);
+/** More timers than a world needs that comes to rest. */
+const MOST_STEPS = 200_000;
 
 /** @throws WebhookError `invalid_option` where the timers of this process are replaced already */
 export function startVirtualTime(): VirtualTime {
   const clock = installed();
   const { setTimeout, setInterval } = globalThis;
-  const { now } = Date;
-  globalThis.setTimeout = ofProcess(setTimeout);
-  globalThis.setInterval = ofProcess(setInterval);
-  Date.now = () => now() + (currentProcess()?.skewMs ?? 0);
-  syncBuiltinESMExports(); // also for `import { setTimeout } from 'node:timers/promises'`
+  const sleep = promiseOfProcess(timersPromises.setTimeout);
+  globalThis.setTimeout = Object.assign(timerOfProcess(setTimeout), { [promisify.custom]: sleep });
+  globalThis.setInterval = timerOfProcess(setInterval);
+  globalThis.Date = dateOfProcess(globalThis.Date);
+  // The same for `import { setTimeout } from 'node:timers'` and `'node:timers/promises'`.
+  Object.assign(timers, { setTimeout: globalThis.setTimeout, setInterval: globalThis.setInterval });
+  Object.assign(timersPromises, { setTimeout: sleep });
+  syncBuiltinESMExports();
 
   const time: VirtualTime = {
     elapsed: () => clock.now - STARTS_AT,
     now: () => clock.now,
     after: (ms, call) => outsideOfProcesses(() => void setTimeout(call, ms)),
-    async runUntil(done, mostSteps) {
-      for (let steps = 0; steps < mostSteps; steps += 1) {
+    async runUntil(done) {
+      for (let steps = 0; steps < MOST_STEPS; steps += 1) {
         await atRest();
         if (done()) return true;
         if (clock.countTimers() === 0) return false;
@@ -52,14 +61,17 @@ export function startVirtualTime(): VirtualTime {
       }
       return false;
     },
+    get hasTimers() {
+      return clock.countTimers() > 0;
+    },
     async resultOf(promise) {
       let isSettled = false;
       const settled = () => {
         isSettled = true;
       };
       promise.then(settled, settled);
-      await time.runUntil(() => isSettled, Number.POSITIVE_INFINITY);
-      return promise;
+      if (await time.runUntil(() => isSettled)) return promise;
+      throw new Error('A promise waits for something that never comes: no timer is left that could settle it.');
     },
     pass: (ms) => time.resultOf(new Promise((resolve) => time.after(ms, resolve))),
     end() {
@@ -75,20 +87,58 @@ function installed() {
     return install({ now: STARTS_AT, toFake: [...FAKED] });
   } catch (cause) {
     const message = 'simulate() needs the timers of this process, and something else has replaced them.';
-    const hint = 'Call simulate() with real timers: jest.useRealTimers() or vi.useRealTimers() before it.';
+    const hint =
+      'Call simulate() with real timers, such as after vi.useRealTimers() or jest.useRealTimers(), and one simulation after the other.';
     throw new WebhookError('invalid_option', { message, hint, cause });
   }
 }
 
 /** Returns a function that starts timers, whose callbacks run as parts of the process that has started them. */
-function ofProcess<Start extends typeof setTimeout | typeof setInterval>(start: Start): Start {
-  const startOfProcess = (call: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => {
+function timerOfProcess<Start extends typeof setTimeout | typeof setInterval>(start: Start): Start {
+  const startOfProcess = (call: (...args: unknown[]) => void, ms = 1, ...args: unknown[]) => {
     const process = currentProcess();
-    if (process === undefined) return start(call, ms, ...args);
+    const delayMs = Math.max(1, ms); // as Node does, so that time passes
+    if (process === undefined) return start(call, delayMs, ...args);
     const bound = AsyncResource.bind(() => call(...args)); // keeps every AsyncLocalStorage, as a timer of Node does
-    return start(() => process.resume(bound), ms);
+    let isHeld = false;
+    const run = () => {
+      isHeld = false;
+      bound();
+    };
+    const fire = () => {
+      if (!isHeld) process.resume(run);
+      isHeld = process.isPaused; // an interval runs once after a pause, however long it was
+    };
+    const timer = start(fire, delayMs);
+    process.onKilled(() => clearTimeout(timer));
+    return timer;
   };
-  return startOfProcess as Start;
+  return startOfProcess as unknown as Start;
+}
+
+/** Returns the function with promises that go on as parts of the process that has called it. */
+function promiseOfProcess<Args extends unknown[]>(start: (...args: Args) => Promise<unknown>) {
+  return (...args: Args): Promise<unknown> => {
+    const process = currentProcess();
+    const started = start(...args);
+    if (process === undefined) return started;
+    return new Promise((resolve, reject) => {
+      const settle = (call: () => void) => process.resume(call);
+      started.then(
+        (value) => settle(() => resolve(value)),
+        (error) => settle(() => reject(error)),
+      );
+    });
+  };
+}
+
+/** Returns a Date whose current time has the skew of the process that asks. */
+function dateOfProcess(date: DateConstructor): DateConstructor {
+  const now = () => date.now() + (currentProcess()?.skewMs ?? 0);
+  return new Proxy(date, {
+    construct: (target, args, newTarget) => Reflect.construct(target, args.length === 0 ? [now()] : args, newTarget),
+    get: (target, name) => (name === 'now' ? now : Reflect.get(target, name)),
+  });
 }
 
 /** Resolves when no promise is left that can go on. A turn may start the `setImmediate` of another one. */

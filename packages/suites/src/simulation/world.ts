@@ -2,6 +2,7 @@ import { type Call, createCall } from './calls.js';
 import type { SimulationOptions, SimulationReport, World } from './contract.js';
 import { createDatabase } from './database.js';
 import { drawFaults, type WorldFaults } from './faults.js';
+import { createInboxRecord, type InboxRecord } from './inbox-record.js';
 import { createJobEngine, type JobEngine } from './job-engine.js';
 import type { SimulatedProcess } from './processes.js';
 import { createQueueModel, type QueueModel } from './queue-model.js';
@@ -26,6 +27,7 @@ export interface WorldParts {
   readonly random: Random;
   readonly faults: WorldFaults;
   readonly record: WorldRecord;
+  readonly inboxes: InboxRecord;
   readonly engine: JobEngine;
   readonly queue: QueueModel;
   readonly service: ServiceModel;
@@ -63,11 +65,13 @@ export function createWorld<State>(
   const record = createRecord({ elapsed, story, service });
   const lost = service.forgetExpectations;
   const storeOf = createStoreModel(model, { time, faults, random, story, call, lost });
-  const database = createDatabase(time, call, record);
+  const inboxes = createInboxRecord();
+  const database = createDatabase({ time, call, record, inboxes });
   return {
     random,
     faults,
     record,
+    inboxes,
     engine,
     queue,
     service,
@@ -89,7 +93,7 @@ export function createWorld<State>(
       service: service.seenBy(process),
       state: state as never,
       handlers: record.handlers,
-      work: (event, run, tenant) => record.work(event, { fence: 0, tenant }, run),
+      work: ({ event, tenant }, run) => record.work(event, { fence: 0, tenant }, run),
       call,
       connect: (what, client) => connected(what, client, call),
     }),
@@ -101,6 +105,8 @@ function connected<Client extends object>(what: string, client: Client, call: Ca
   return new Proxy(client, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name);
+      const isObject = typeof member === 'object' && member !== null && !Array.isArray(member);
+      if (isObject) return connected(`${what}.${String(name)}`, member, call);
       if (typeof member !== 'function') return member;
       return (...args: unknown[]) => call(`${what}.${String(name)}`, () => Reflect.apply(member, target, args));
     },

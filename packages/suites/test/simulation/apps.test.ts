@@ -1,6 +1,6 @@
 import { simulate } from 'service-webhooks-suites';
 import { describe, expect, it, type TestContext } from 'vitest';
-import { type App, APPS, waiting } from './apps.js';
+import { APPS, type App, waiting } from './apps.js';
 
 const { FAULTS, SIMULATION_SEEDS = FAULTS === 'full' ? '10000' : '200' } = process.env;
 const SEEDS_OF_APP = Math.ceil(Number(SIMULATION_SEEDS) / (Object.keys(APPS).length + 1));

@@ -61,8 +61,8 @@ export const queueingWithInbox: App = {
 /** A route behind a middleware, which does its work while it sends its answer. */
 export const streaming: App = {
   receiver: ({ secret, store, work, call }) => ({
-    fetch: webhookMiddleware({ secret, dedupe: { store, name: NAME } }, (_, { event }) =>
-      answerWhile(() => work(event, () => call('save the clip', () => {}))),
+    fetch: webhookMiddleware({ secret, dedupe: { store, name: NAME } }, (_, delivery) =>
+      answerWhile(() => work(delivery, () => call('save the clip', () => {}))),
     ),
   }),
 };
@@ -98,7 +98,7 @@ const expressRoute: App = {
   receiver: ({ secret, store, work, call }) => {
     const app = express();
     app.post('/webhooks', onExpress.webhookMiddleware({ secret, dedupe: { store, name: NAME } }), async (req, res) => {
-      if (req.webhook) await work(req.webhook.event, () => call('save the clip', () => {}));
+      if (req.webhook) await work(req.webhook, () => call('save the clip', () => {}));
       res.sendStatus(204);
     });
     return { listener: app };
@@ -111,7 +111,7 @@ const expressStreaming: App = {
     const app = express();
     app.post('/webhooks', onExpress.webhookMiddleware({ secret, dedupe: { store, name: NAME } }), async (req, res) => {
       res.write('working');
-      if (req.webhook) await work(req.webhook.event, () => call('save the clip', () => {}));
+      if (req.webhook) await work(req.webhook, () => call('save the clip', () => {}));
       res.end();
     });
     return { listener: app };

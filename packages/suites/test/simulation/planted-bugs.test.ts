@@ -2,8 +2,8 @@ import { SimulationError, simulate } from 'service-webhooks-suites';
 import { describe, expect, it, type TestContext } from 'vitest';
 import type { App } from './apps.js';
 import { PLANTED_BUGS } from './planted-bugs.js';
-import { PLANTED_NODE_BUGS } from './planted-node-bugs.js';
 import { endingEarly, PLANTED_JOB_BUGS } from './planted-job-bugs.js';
+import { PLANTED_NODE_BUGS } from './planted-node-bugs.js';
 import { PLANTED_TENANT_BUGS } from './planted-tenant-bugs.js';
 
 const MOST_SEEDS = 500;

@@ -73,13 +73,13 @@ export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = {
   'an adapter completes the claim before its answer is sent, and the answer is reset': {
     app: withAdapter(async ({ delivery, settle }, { work, call }) => {
       await settle('ok');
-      return answerWhile(() => work(delivery.event, () => call('save', () => {})));
+      return answerWhile(() => work(delivery, () => call('save', () => {})));
     }),
     rule: 'handled',
   },
   'an adapter completes the claim when the connection closes': {
     app: withAdapter(({ delivery, settle }, { work, call }) => {
-      const answer = answerWhile(() => work(delivery.event, () => call('save', () => {})));
+      const answer = answerWhile(() => work(delivery, () => call('save', () => {})));
       const reader = answer.body?.getReader();
       return new Response(
         new ReadableStream(

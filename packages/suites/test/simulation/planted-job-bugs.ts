@@ -28,7 +28,8 @@ export const PLANTED_JOB_BUGS: Readonly<Record<string, PlantedBug>> = {
         const found = await service.fetchJob(job, { signal });
         if (found === undefined) continue;
         const { jobId } = job;
-        await work(sampleEvent('stt.completed', { id: `evt_of_${jobId}`, jobId }), () => call('save', () => {}));
+        const event = sampleEvent('stt.completed', { id: `evt_of_${jobId}`, jobId });
+        await work({ event }, () => call('save', () => {}));
         await jobs.forget(jobId);
       }
     }),

@@ -19,7 +19,7 @@ function withMiddleware(settleBy: SettleBy, route: { streams: boolean }): App {
         }
         settleBy(res, begun.settle);
         if (route.streams) res.write('working');
-        await work(begun.delivery.event, () => call('save', () => {}));
+        await work(begun.delivery, () => call('save', () => {}));
         res.end();
       });
       return { listener: app };

@@ -44,7 +44,7 @@ describe('simulate', () => {
     const error = await failureOf('a handler is not awaited');
     expect(error).toMatchObject({ name: 'SimulationError', rule: 'handled', seed: expect.any(Number) });
     expect(error.message).toMatch(
-      /^Seed \d+ broke a rule: an acknowledged event is handled, .*event \d \(.+\) was ack/,
+      /^Seed \d+ broke the rule "handled": an acknowledged event is handled, .*\.\nevent \d \(.+\) was ack/,
     );
     expect(error.message).toContain(`To play it again: seeds: [${error.seed}]`);
     expect(error.message).toContain('The seed played the same world twice.');
@@ -165,6 +165,9 @@ describe('simulate', () => {
       'simulate() takes a function that creates a receiver',
     ],
     ['a misspelt option', () => simulate(receiving.receiver, { seed: 1 } as never), "Did you mean 'seeds'?"],
+    ['seeds that are no whole number', () => simulate(receiving.receiver, { seeds: 2.5 }), 'seeds must be'],
+    ['no receiver', () => simulate(() => undefined as never), 'returned no receiver'],
+    ['an app that is a function', () => simulate(() => (() => {}) as never), '{ listener: app }'],
     ['no seeds', () => simulate(receiving.receiver, { seeds: 0 }), 'seeds must be'],
     ['a seed that is no integer', () => simulate(receiving.receiver, { seeds: [0.5] }), 'seeds must be'],
     ['an unknown store', () => simulate(receiving.receiver, { store: 'mongo' as never }), 'store must be'],
