@@ -85,14 +85,41 @@ function failingAt(call: number, when: 'before' | 'after') {
   return { overflow, bodies: inner.bodies, heals };
 }
 
+const TEN_MINUTES = 600_000;
+const DAY = 86_400_000;
+
 /** Lets the time pass in which an engine may still store a job whose put has failed. */
-function tenMinutesLater(): void {
-  vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 600_000);
+function aDayLater(): void {
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now() + DAY);
+}
+
+/** An engine with fake timers that refuses jobs, and puts that fail. */
+function aRefusingEngine() {
+  vi.useFakeTimers();
+  const overflow = anOverflow();
+  const engine = anEngine({ overflow });
+  engine.fails = 'before';
+  const failToPut = async (count = 1) => {
+    const queued = large();
+    for (let n = 0; n < count; n += 1) await expect(engine.put(queued)).rejects.toThrow('the engine is away');
+  };
+  return { overflow, engine, failToPut };
+}
+
+/** An overflow whose deletes end by the methods that this returns, one for each delete. */
+function slowDeletes(overflow: Overflow): (() => void)[] {
+  const ends: (() => void)[] = [];
+  const remove = overflow.delete;
+  overflow.delete = async (id) => {
+    await new Promise<void>((resolve) => ends.push(resolve));
+    await remove(id);
+  };
+  return ends;
 }
 
 /** Waits until a later event, and the time until then, have left no body. */
 async function leavesNoBody(engine: ReturnType<typeof anEngine>, bodies: ReadonlyMap<string, unknown>): Promise<void> {
-  tenMinutesLater();
+  aDayLater();
   await engine.put(large());
   await engine.work();
   await vi.waitFor(() => expect(bodies.size).toBe(0), PATIENTLY);
@@ -102,9 +129,9 @@ const problem = ({ ends: [ended] }: { ends: Ended[] }) =>
   ended && 'error' in ended && isWebhookError(ended.error) ? [ended.as, ended.error.code, ended.error.problem] : ended;
 
 describe.each([
-  ['an engine that knows its keys', true],
-  ['an engine that knows no keys', false],
-])('a large body in %s', (_, knowsKeys) => {
+  ['an engine that knows its keys', true, TEN_MINUTES],
+  ['an engine that knows no keys', false, DAY],
+])('a large body in %s', (_, knowsKeys, keptMs) => {
   it('is kept outside, and deleted when its job is done', async () => {
     const overflow = anOverflow();
     const engine = anEngine({ overflow }, { knowsKeys });
@@ -145,13 +172,13 @@ describe.each([
     await leavesNoBody(engine, overflow.bodies);
   });
 
-  it('is deleted ten minutes after the engine has refused its job, also where no other event comes', async () => {
+  it(`is deleted ${keptMs / 60_000} minutes after the engine has refused its job, also where no other event comes`, async () => {
     vi.useFakeTimers();
     const overflow = anOverflow();
     const engine = anEngine({ overflow }, { knowsKeys });
     engine.fails = 'before';
     await expect(engine.put(large())).rejects.toThrow('the engine is away');
-    await vi.advanceTimersByTimeAsync(599_999);
+    await vi.advanceTimersByTimeAsync(keptMs - 1);
     expect(overflow.bodies.size).toBe(1);
     await vi.advanceTimersByTimeAsync(1);
     expect(overflow.bodies.size).toBe(0);
@@ -249,6 +276,7 @@ describe('a large body in an engine that knows its keys, besides', () => {
     };
     await expect(engine.put(large())).rejects.toThrow('the engine is away');
     now.mockReturnValue(900_000);
+    aDayLater();
     engine.fails = undefined;
     engine.find = (key, since) => {
       looked.push(since ?? 0);
@@ -292,7 +320,7 @@ describe('a large body in an engine that knows its keys, besides', () => {
         if (answers.some((answer) => answer !== 'refused')) expect(handled).toHaveLength(1);
         expect(engine.jobs).toEqual([]);
         await scheduler.waitAll();
-        tenMinutesLater();
+        aDayLater();
         const last = engine.put(large());
         await scheduler.waitFor(last);
         await engine.work({ overflow: inner });
@@ -301,6 +329,110 @@ describe('a large body in an engine that knows its keys, besides', () => {
       }),
       { numRuns: 200 },
     );
+  });
+});
+
+describe('the body of a put that has failed', () => {
+  it('shares one timer with the others, and each is deleted', async () => {
+    const { overflow, failToPut } = aRefusingEngine();
+    await failToPut(1_001);
+    expect(overflow.bodies.size).toBe(1_001);
+    expect(vi.getTimerCount()).toBe(1);
+    await vi.advanceTimersByTimeAsync(TEN_MINUTES);
+    await vi.waitFor(() => expect(overflow.bodies.size).toBe(0), PATIENTLY);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('is deleted ten minutes after its own put, where others have failed before and after it', async () => {
+    const { overflow, failToPut } = aRefusingEngine();
+    for (let n = 0; n < 3; n += 1) {
+      await failToPut();
+      await vi.advanceTimersByTimeAsync(TEN_MINUTES / 4);
+    }
+    for (const left of [2, 1, 0]) {
+      await vi.advanceTimersByTimeAsync(TEN_MINUTES / 4 - 1);
+      expect(overflow.bodies.size).toBe(left + 1);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(overflow.bodies.size).toBe(left);
+    }
+  });
+
+  it('is left where 10,000 others wait for their decision', async () => {
+    const { overflow, failToPut } = aRefusingEngine();
+    await failToPut(10_001);
+    const last = [...overflow.bodies.keys()].at(-1);
+    await vi.advanceTimersByTimeAsync(TEN_MINUTES);
+    await vi.waitFor(() => expect([...overflow.bodies.keys()]).toEqual([last]), PATIENTLY);
+  });
+
+  it('is deleted in ten minutes where the wall clock is set back meanwhile', async () => {
+    const { overflow, failToPut } = aRefusingEngine();
+    await failToPut();
+    vi.setSystemTime(Date.now() - DAY);
+    await vi.advanceTimersByTimeAsync(TEN_MINUTES);
+    expect(overflow.bodies.size).toBe(0);
+  });
+
+  it('stays for ten minutes where the wall clock is set forward meanwhile', async () => {
+    const { overflow, engine, failToPut } = aRefusingEngine();
+    await failToPut();
+    const [id = ''] = overflow.bodies.keys();
+    vi.setSystemTime(Date.now() + DAY);
+    engine.fails = undefined;
+    await engine.put(large());
+    await vi.advanceTimersByTimeAsync(TEN_MINUTES - 1);
+    expect(overflow.bodies.has(id)).toBe(true);
+  });
+
+  it('is deleted where the overflow cannot delete those of ten earlier puts', async () => {
+    const { overflow, failToPut } = aRefusingEngine();
+    await failToPut(10);
+    const stuck = new Set(overflow.bodies.keys());
+    const { delete: remove } = overflow;
+    overflow.delete = async (id) => {
+      if (stuck.has(id)) throw new Error('the row is locked');
+      await remove(id);
+    };
+    await failToPut();
+    await vi.advanceTimersByTimeAsync(TEN_MINUTES + 60_000);
+    expect(new Set(overflow.bodies.keys())).toEqual(stuck);
+    stuck.clear();
+    await vi.advanceTimersByTimeAsync(TEN_MINUTES);
+    expect(overflow.bodies.size).toBe(0);
+  });
+
+  it('is decided alone, also where other puts end meanwhile', async () => {
+    const { overflow, engine, failToPut } = aRefusingEngine();
+    await failToPut(2);
+    const ends = slowDeletes(overflow);
+    await vi.advanceTimersByTimeAsync(TEN_MINUTES);
+    engine.fails = undefined;
+    for (let n = 0; n < 3; n += 1) await engine.put(large());
+    await vi.advanceTimersByTimeAsync(1);
+    expect(ends).toHaveLength(1);
+    ends[0]?.();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(ends).toHaveLength(2);
+  });
+
+  it('is deleted by a later put where the decision about another one never ends', async () => {
+    const { overflow, engine, failToPut } = aRefusingEngine();
+    await failToPut(2);
+    const { find } = engine;
+    engine.find = () => new Promise(() => {}) as never;
+    await vi.advanceTimersByTimeAsync(TEN_MINUTES);
+    Object.assign(engine, { find, fails: undefined });
+    const [first = '', second = ''] = overflow.bodies.keys();
+    const isLeft = () => [overflow.bodies.has(first), overflow.bodies.has(second)];
+    await vi.advanceTimersByTimeAsync(119_999);
+    await engine.put(large());
+    await vi.advanceTimersByTimeAsync(1);
+    expect(isLeft()).toEqual([true, true]);
+    await engine.put(large());
+    await vi.advanceTimersByTimeAsync(0);
+    expect(isLeft()).toEqual([true, false]);
+    await vi.advanceTimersByTimeAsync(TEN_MINUTES);
+    expect(isLeft()).toEqual([false, false]);
   });
 });
 
