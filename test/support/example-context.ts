@@ -46,6 +46,11 @@ const drizzleOf = (store: string) => `
 
 /** What stands above the examples of one module: the imports of its framework, and an app. */
 export const BY_MODULE: Readonly<Record<string, string>> = {
+  'service-webhooks-suites': `import type { Delivery } from 'service-webhooks';
+    import { createReceiver } from 'service-webhooks';
+    import type { World } from 'service-webhooks-suites';
+    declare const saved: Set<string>; declare const req: { webhook?: Delivery };
+    declare const { work, service }: Pick<World, 'work' | 'service'>;`,
   'service-webhooks/azure-functions': "import { app } from '@azure/functions';",
   'service-webhooks/elysia': "import { Elysia } from 'elysia'; const app = new Elysia();",
   'service-webhooks/express': "import express from 'express'; const app = express();",

@@ -35,7 +35,8 @@ export interface World<State = undefined> {
    * Runs the work of a delivery behind a middleware, which has no handlers: what {@link World.handlers} does for each run.
    *
    * @example
-   * if (req.webhook) await work(req.webhook, () => save(req.webhook.event));
+   * const { webhook } = req;
+   * if (webhook) await work(webhook, () => save(webhook.event));
    */
   work<T>(delivery: Pick<Delivery, 'event' | 'tenant'>, run: () => T | PromiseLike<T>): Promise<T>;
   /**

@@ -2,7 +2,7 @@
 export interface UncaughtErrors {
   /** The first one; undefined where there was none. */
   readonly first: { error: unknown } | undefined;
-  /** Lets the listeners of the process hear of such errors again. */
+  /** Gives such errors to the listeners of the process again. */
   restore(): void;
 }
 
