@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { subpaths } from '../../scripts/subpaths.js';
+import { allSubpaths } from '../../scripts/subpaths.js';
 import { compile, strictOptions } from '../support/compile.js';
 import { type Example, examplesIn, publicNames, sourceFiles } from '../support/docstrings.js';
 import { BY_MODULE, EVERYWHERE } from '../support/example-context.js';
@@ -66,7 +66,7 @@ describe('docstrings', () => {
   });
 
   it('every module for which the examples get extra code exists', () => {
-    const modules = subpaths.map(({ name }) => name);
+    const modules = allSubpaths.map(({ name }) => name);
     expect(Object.keys(BY_MODULE).filter((name) => !modules.includes(name))).toEqual([]);
   });
 });

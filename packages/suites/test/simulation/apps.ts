@@ -15,7 +15,7 @@ export interface App<State = undefined> {
 export const NAME = 'clips';
 
 /** Handlers in the receiver, with a dedupe store. */
-export const receiving: App = {
+const receiving: App = {
   receiver: ({ secret, store, handlers, call }) =>
     createReceiver({
       secret,
@@ -25,7 +25,7 @@ export const receiving: App = {
 };
 
 /** A handler that writes in a transaction with an inbox. */
-export const withInbox: App = {
+const withInbox: App = {
   receiver: ({ secret, store, handlers, database }) =>
     createReceiver({
       secret,
@@ -38,7 +38,7 @@ export const withInbox: App = {
 };
 
 /** A receiver that queues, and workers that run the jobs. */
-export const queueing: App = {
+const queueing: App = {
   receiver: ({ secret, queue }) => createReceiver({ secret, queue }),
   options: {
     worker: ({ handlers, call }) => ({ on: handlers({ 'stt.completed': () => call('save the text', () => {}) }) }),
@@ -46,7 +46,7 @@ export const queueing: App = {
 };
 
 /** A queue behind a dedupe store, and a worker with an inbox. */
-export const queueingWithInbox: App = {
+const queueingWithInbox: App = {
   receiver: ({ secret, store, queue }) => createReceiver({ secret, queue, dedupe: { store, name: NAME } }),
   options: {
     worker: ({ handlers, database }) => ({
@@ -59,7 +59,7 @@ export const queueingWithInbox: App = {
 };
 
 /** A route behind a middleware, which does its work while it sends its answer. */
-export const streaming: App = {
+const streaming: App = {
   receiver: ({ secret, store, work, call }) => ({
     fetch: webhookMiddleware({ secret, dedupe: { store, name: NAME } }, (_, delivery) =>
       answerWhile(() => work(delivery, () => call('save the clip', () => {}))),
@@ -132,14 +132,14 @@ const nodeQueueing: App = {
 export const NODE_APPS = { expressHandler, expressRoute, expressStreaming, nodeQueueing };
 
 /** Expects the jobs that a process submits, and asks every few minutes for those that are overdue. */
-export function reconcileRegularly({ service }: World, jobs: Jobs, options: Pick<ReconcileOptions, 'on' | 'name'>) {
+function reconcileRegularly({ service }: World, jobs: Jobs, options: Pick<ReconcileOptions, 'on' | 'name'>) {
   service.onSubmitted(({ jobId, ...job }) => jobs.expect(jobId, { ...job, within: '1m' }));
   const reconcile = () => jobs.reconcile({ ...options, fetch: service.fetchJob });
   setInterval(() => void reconcile().catch(() => {}), 60_000);
 }
 
 /** Jobs whose webhook may never come. */
-export const reconciling: App = {
+const reconciling: App = {
   receiver: (world) => {
     const { secret, store, handlers, call } = world;
     const jobs = createJobs({ store });
@@ -150,7 +150,7 @@ export const reconciling: App = {
 };
 
 /** The same with an inbox that records the job in place of the event. */
-export const reconcilingWithInbox: App = {
+const reconcilingWithInbox: App = {
   receiver: (world) => {
     const { secret, store, handlers, database } = world;
     const jobs = createJobs({ store });
@@ -167,7 +167,7 @@ export const reconcilingWithInbox: App = {
 };
 
 /** Workers that run the jobs of a queue, and reconcile those of the service. */
-export const reconcilingWorkers: App = {
+const reconcilingWorkers: App = {
   receiver: ({ secret, queue }) => createReceiver({ secret, queue }),
   options: {
     worker: (world) => {
@@ -201,7 +201,7 @@ export const queueingTenants: App = {
 };
 
 /** Tenants whose jobs have the same ids, and whose webhooks may never come. */
-export const reconcilingTenants: App = {
+const reconcilingTenants: App = {
   receiver: (world) => {
     const { secrets, store, handlers, call } = world;
     const jobs = createJobs({ store });
