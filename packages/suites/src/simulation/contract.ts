@@ -68,6 +68,7 @@ export interface ServiceApi {
 
 /** A job that was submitted to the service. */
 export interface SubmittedJob {
+  /** The id of the job, which its events have. */
   readonly jobId: string;
   /** The types of the events that end it. */
   readonly types: readonly string[];
@@ -120,6 +121,7 @@ export interface SimulationOptions<State = undefined> {
 
 /** A simulated world in which nothing happens any more. */
 export interface EndedWorld<State = undefined> {
+  /** The result of the option `state`. */
   readonly state: State;
   /** The events whose deliveries ended with a 2xx: the service sends none of them again. */
   readonly acknowledged: readonly WebhookEvent[];
@@ -129,13 +131,17 @@ export interface EndedWorld<State = undefined> {
 
 /** What was simulated. */
 export interface SimulationReport {
+  /** The seeds that were played. */
   seeds: number;
+  /** The events that the service sent, each once for each tenant. */
   events: number;
   /** The requests that the service sent. */
   attempts: number;
   /** The calls of stores, queues, databases and of {@link World.call}. */
   calls: number;
+  /** The processes that were killed. */
   kills: number;
+  /** How often a process was paused. */
   pauses: number;
   /** The virtual time that passed, in milliseconds. */
   elapsedMs: number;

@@ -27,7 +27,7 @@ export type CallFault = Extract<SimulatedFault, 'refused call' | 'lost answer' |
 export interface WorldFaults {
   /** Returns whether a fault strikes this time. */
   strikes(fault: SimulatedFault): boolean;
-  /** Returns the share of attempts that a fault strikes; 0 where the world has it not. */
+  /** Returns the share of the places at which a fault strikes, from 0 to 1. */
   rateOf(fault: SimulatedFault): number;
   /** Ends all faults. */
   calm(): void;
@@ -40,8 +40,8 @@ const CALL_FAULTS = ['refused call', 'lost answer', 'slow call'] as const;
 const RATES = [0.02, 0.1, 0.3] as const;
 
 /**
- * Draws the faults of one world: about half of them, each at a rate of its own. A world with all of them at once would
- * hardly ever get as far as the rarer orders of events.
+ * Draws the faults of one world: about half of them, each at a rate of its own. With all of them at once, an event would
+ * rarely be handled before the next fault.
  */
 export function drawFaults(random: Random, without: readonly SimulatedFault[]): WorldFaults {
   const rates = new Map<SimulatedFault, number>();

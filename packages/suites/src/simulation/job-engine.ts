@@ -4,7 +4,9 @@ import type { VirtualTime } from './virtual-time.js';
 
 /** A job that a worker has taken from the engine. */
 export interface TakenJob {
+  /** The key under which it was put. */
   readonly key: string;
+  /** The job, as the queue has stored it. */
   readonly value: unknown;
   /** The number of times the job has started, from 1. */
   readonly attempt: number;
@@ -42,7 +44,7 @@ export interface JobEngine {
   renew(job: TakenJob): boolean;
   settle(job: TakenJob, as: JobEnd, unchecked: boolean, worker: string): boolean;
   deadLetterOf(key: string): QueueJob | undefined;
-  /** Whether no job waits or runs. */
+  /** Whether every job is done or a dead letter. */
   readonly isIdle: boolean;
 }
 

@@ -37,8 +37,8 @@ export async function runSeed<State>(
 ): Promise<EndedSeed> {
   const time = startVirtualTime();
   const story = createStory(time.elapsed);
-  const printAgain = printInto(story);
-  const drawAgain = seedMathRandom(seed);
+  const restoreConsole = printInto(story);
+  const restoreRandom = seedMathRandom(seed);
   const uncaught = catchUncaught();
   try {
     const world = createWorld(seed, options, { time, story });
@@ -59,8 +59,8 @@ export async function runSeed<State>(
     return { broken, story: story.lines, counts: world.counts };
   } finally {
     uncaught.restore();
-    printAgain();
-    drawAgain();
+    restoreConsole();
+    restoreRandom();
     time.end();
   }
 }

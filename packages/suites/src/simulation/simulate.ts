@@ -33,6 +33,7 @@ const MOST_SEEDS = 1_000_000;
 
 /** Thrown by {@link simulate} for the first seed whose world breaks a rule. */
 export class SimulationError extends Error {
+  /** `'SimulationError'`. */
   override readonly name = 'SimulationError';
   /** The seed, which plays the same world again: `simulate(receiver, { seeds: [seed] })`. */
   readonly seed: number;

@@ -1,4 +1,4 @@
-import { createReceiver, type DedupeStore, type Receiver, type WebhookRequest } from 'service-webhooks';
+import { createReceiver, type DedupeStore, type Health, type Receiver, type WebhookRequest } from 'service-webhooks';
 import { createProcessor, type DeliveryQueue, type Ended, type WorkerOptions } from 'service-webhooks/queue';
 import type { JobEnd, JobsClient, TakenJob, World } from 'service-webhooks-suites';
 import { type App, answerWhile, NAME } from './apps.js';
@@ -38,6 +38,17 @@ function withAdapter(
 /** The right receiver with a store that is wrong in some of its methods. */
 const withStore = (plant: (store: DedupeStore) => Partial<DedupeStore>): App => ({
   receiver: (world) => receiverOn(world, { ...world.store, ...plant(world.store) }),
+});
+
+const failing = () => Promise.reject(new Error('no disk'));
+
+/** The right receiver with a health that is wrong. */
+const withHealth = (wrong: Partial<Health>, handle = async () => {}): App => ({
+  receiver: ({ secret, store, handlers }) => {
+    const receiver = createReceiver({ secret, dedupe: { store, name: NAME }, on: handlers({ '*': handle }) });
+    const health = async () => ({ ...(await receiver.health()), ...wrong });
+    return Object.assign((request: WebhookRequest) => receiver(request), receiver, { health });
+  },
 });
 
 /** The right receiver and worker with a queue that is wrong. */
@@ -139,7 +150,7 @@ export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = {
     })),
     rule: 'owner',
   },
-  'a store never lets go of a lease': {
+  'a store never releases a lease': {
     app: withStore((store) => ({
       claim: (request) => store.claim({ ...request, leaseMs: request.retainMs }),
       release: async () => 'ok',
@@ -226,15 +237,16 @@ export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = {
     }),
     rule: 'handled',
   },
-  'the health of a receiver forgets a failure': {
-    app: {
-      receiver: (world) => {
-        const receiver = receiverOn(world, world.store);
-        return Object.assign((request: Parameters<Receiver>[0]) => receiver(request), receiver, {
-          health: async () => ({ ...(await receiver.health()), failuresInARow: 0, lastAcceptedAt: undefined }),
-        });
-      },
-    },
+  'the health of a receiver forgets its failures': {
+    app: withHealth({ failuresInARow: 0 }, failing),
+    rule: 'health',
+  },
+  'the health of a receiver forgets when it accepted an event': {
+    app: withHealth({ lastAcceptedAt: undefined }),
+    rule: 'health',
+  },
+  'the health of a receiver counts no dead deliveries': {
+    app: withHealth({ deadInARowEstimate: 0 }, failing),
     rule: 'health',
   },
   'a receiver counts a delivery in progress for good': {
