@@ -1,5 +1,6 @@
+import type { Disturbances } from './disturbances.js';
 import { type CallFault, faultOfCall, type WorldFaults } from './faults.js';
-import { currentProcess, type SimulatedProcess } from './processes.js';
+import { currentProcess } from './processes.js';
 import type { Random } from './random.js';
 import type { Story } from './story.js';
 import type { VirtualTime } from './virtual-time.js';
@@ -15,8 +16,9 @@ export interface CallParts {
   random: Random;
   faults: WorldFaults;
   story: Story;
+  disturbances: Disturbances;
   /** Counts what happens. */
-  counts: { calls: number; pauses: number };
+  counts: { calls: number };
 }
 
 /** How long a call takes, in milliseconds: a slow one longer than each limit of the library. */
@@ -24,7 +26,6 @@ const USUAL_MS = 20;
 const SLOWEST_MS = 90_000;
 /** How long after the connection was lost a call may still take effect, in milliseconds. */
 export const LATEST_EFFECT_MS = 60_000;
-const LONGEST_PAUSE_MS = 90_000;
 
 /** The errors of failed calls. */
 const errorsOfCalls = new WeakSet<object>();
@@ -34,22 +35,7 @@ export function isErrorOfCall(error: unknown): boolean {
   return errorsOfCalls.has(Object(error));
 }
 
-export function createCall({ time, random, faults, story, counts }: CallParts): Call {
-  /** May kill or pause a process. */
-  function disturb(process: SimulatedProcess, where: string): void {
-    if (!process.isAlive) return;
-    if (faults.strikes('crash')) {
-      story.tell(process.name, `is killed ${where}`);
-      process.kill();
-    } else if (!process.isPaused && faults.strikes('pause')) {
-      const ms = random.between(1, LONGEST_PAUSE_MS);
-      story.tell(process.name, `is paused ${where}, for ${ms} ms`);
-      counts.pauses += 1;
-      process.pause();
-      time.after(ms, process.wake);
-    }
-  }
-
+export function createCall({ time, random, faults, story, disturbances, counts }: CallParts): Call {
   return function call<T>(what: string, effect: () => T | PromiseLike<T>, possible?: readonly CallFault[]): Promise<T> {
     const process = currentProcess();
     if (process === undefined) return Promise.reject(new Error(nestedCall(what)));
@@ -64,7 +50,7 @@ export function createCall({ time, random, faults, story, counts }: CallParts): 
       const takeEffect = async () => {
         try {
           const value = await effect();
-          disturb(process, `after ${what} took effect`);
+          disturbances.at(process, `after ${what} took effect`);
           answer(() => resolve(value));
         } catch (error) {
           answer(() => reject(error));
@@ -76,7 +62,7 @@ export function createCall({ time, random, faults, story, counts }: CallParts): 
         process.resume(() => reject(error));
       };
       const send = () => {
-        disturb(process, `at ${what}`);
+        disturbances.at(process, `at ${what}`);
         if (!process.isAlive && random.chance(0.5)) return; // before the call was sent
         if (fault !== 'refused call') time.after(effectMs, () => void takeEffect());
         if (fault === 'refused call' || fault === 'lost answer') time.after(answerMs, lose);

@@ -1,4 +1,5 @@
 import { ANSWER_TIMEOUT_MS } from 'service-webhooks/service';
+import type { Disturbances } from './disturbances.js';
 import type { WorldFaults } from './faults.js';
 import { outsideOfProcesses, type SimulatedProcess } from './processes.js';
 import type { Random } from './random.js';
@@ -17,6 +18,7 @@ export interface NetworkParts {
   random: Random;
   faults: WorldFaults;
   story: Story;
+  disturbances: Disturbances;
   /** The servers behind the load balancer, also those that are dead. */
   servers: readonly Server[];
 }
@@ -28,7 +30,7 @@ const LATEST_RESET_MS = 25_000;
  * Returns the network between the service and the receivers: a `fetch` that passes a request to one of the servers and
  * its whole answer back, where neither the connection nor the server breaks.
  */
-export function createNetwork({ time, random, faults, story, servers }: NetworkParts) {
+export function createNetwork({ time, random, faults, story, disturbances, servers }: NetworkParts) {
   return function fetch(request: Request): Promise<Response> {
     const { process, serve } = servers[random.between(0, servers.length - 1)] as Server;
     const connection = new AbortController();
@@ -51,13 +53,14 @@ export function createNetwork({ time, random, faults, story, servers }: NetworkP
       };
       const exchange = async () => {
         const response = await serve(arriving(request, connection.signal), connection.signal);
-        await later(); // a server sends an answer in its own time, so that the connection may break before
+        await sending(process); // a server sends an answer in its own time, so that the connection may break before
         const body = await readWhole(response.body, connection.signal);
         time.after(latency(), () => pass(response, body));
       };
       time.after(latency(), () => {
         if (!process.isAlive) return cut('finds no process at');
         process.onKilled(() => cut('loses the connection to'));
+        disturbances.at(process, 'when a request arrives');
         process.resume(() => void exchange().catch(() => cut('gets no whole answer from')));
       });
       time.after(resetAfterMs, () => cut(isReset ? 'resets the connection to' : 'has waited for 20 s for'));
@@ -68,8 +71,14 @@ export function createNetwork({ time, random, faults, story, servers }: NetworkP
     return random.between(1, 20);
   }
 
-  function later(): Promise<void> {
-    return new Promise((resolve) => setTimeout(resolve, latency()));
+  /** Resolves in the process when it sends its answer, unless it is killed before. */
+  function sending(process: SimulatedProcess): Promise<void> {
+    return new Promise((resolve) => {
+      time.after(latency(), () => {
+        disturbances.at(process, 'before it sends its answer');
+        process.resume(resolve);
+      });
+    });
   }
 }
 

@@ -63,6 +63,7 @@ export function runProcesses<State>(parts: RunningProcessesParts<State>): Runnin
       later: (call) => time.after(0, call),
     });
     process.run(() => begin(process));
+    world.disturbances.everyNowAndThen(process);
     process.onKilled(() => {
       counts.kills += 1;
       time.after(random.between(100, LONGEST_DOWNTIME_MS), () => keepRunning(name, begin, incarnation + 1));

@@ -1,6 +1,7 @@
 import { type Call, createCall } from './calls.js';
 import type { SimulationOptions, SimulationReport, World } from './contract.js';
 import { createDatabase } from './database.js';
+import { createDisturbances, type Disturbances } from './disturbances.js';
 import { drawFaults, type WorldFaults } from './faults.js';
 import { createInboxRecord, type InboxRecord } from './inbox-record.js';
 import { createJobEngine, type JobEngine } from './job-engine.js';
@@ -26,6 +27,7 @@ export type WorldOptions<State> = Omit<SimulationOptions<State>, 'receivers' | '
 export interface WorldParts {
   readonly random: Random;
   readonly faults: WorldFaults;
+  readonly disturbances: Disturbances;
   readonly record: WorldRecord;
   readonly inboxes: InboxRecord;
   readonly engine: JobEngine;
@@ -51,7 +53,8 @@ export function createWorld<State>(
   const random = createRandom(seed);
   const faults = drawFaults(random, options.without ?? []);
   const counts = { events: 0, attempts: 0, calls: 0, kills: 0, pauses: 0, elapsedMs: 0 };
-  const call = createCall({ time, random, faults, story, counts });
+  const disturbances = createDisturbances({ time, random, faults, story, counts });
+  const call = createCall({ time, random, faults, story, disturbances, counts });
   const state = options.state?.();
   let brokenRule: BrokenWorldRule | undefined;
   const settledByAnother = (worker: string) => {
@@ -70,6 +73,7 @@ export function createWorld<State>(
   return {
     random,
     faults,
+    disturbances,
     record,
     inboxes,
     engine,

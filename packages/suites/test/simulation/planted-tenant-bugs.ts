@@ -62,6 +62,6 @@ export const PLANTED_TENANT_BUGS: Readonly<Record<string, PlantedBug>> = {
       },
       options: { tenants: 2 },
     },
-    rule: 'reconciled',
+    rule: 'expected',
   },
 };
