@@ -7,7 +7,7 @@ import type { SimulatedFault } from './faults.js';
 import type { JobsClient } from './job-engine.js';
 import type { StoreModel } from './store-models.js';
 
-/** What a process of the simulated world runs on. Its other clients are yours: pass each through {@link World.connect}. */
+/** The services and helpers that a simulated process uses. Its other clients are yours: pass each through {@link World.connect}. */
 export interface World<State = undefined> {
   /** The signing secret of the endpoint: that of the first tenant. */
   readonly secret: string;
@@ -25,14 +25,15 @@ export interface World<State = undefined> {
   readonly database: Database;
   /** The API of the service, for an app with `createJobs` of `service-webhooks/jobs`. */
   readonly service: ServiceApi;
-  /** What outlives the processes: the result of the option `state`. */
+  /** State that survives a killed process: the result of the option `state`. */
   readonly state: State;
   /**
    * Returns handlers whose runs the simulation knows: without this it cannot tell whether an acknowledged event was handled.
    */
   handlers(on: Handlers): Handlers;
   /**
-   * Runs the work of a delivery behind a middleware, which has no handlers: what {@link World.handlers} does for each run.
+   * Records a run of the work of a route behind a middleware, as {@link World.handlers} does for a handler. Call it for the
+   * events of every type, also for those that the route ignores.
    *
    * @example
    * const { webhook } = req;
@@ -40,9 +41,9 @@ export interface World<State = undefined> {
    */
   work<T>(delivery: Pick<Delivery, 'event' | 'tenant'>, run: () => T | PromiseLike<T>): Promise<T>;
   /**
-   * Calls another system: a mailer, another API, a row that you write. The call takes time, it may reject before or after
-   * `effect` has run, and the process may be killed or paused on each side of it. It rejects with an Error where the connection
-   * breaks, and with what `effect` throws. No call may be made in an effect.
+   * Calls another system: a mailer, another API, a row that you write. The call takes time, and the process may be killed or
+   * paused on each side of it. It may reject although `effect` has run, or runs up to 60 s later. It rejects with an Error where
+   * the connection breaks, and with the error that `effect` threw. Make no call inside `effect`.
    *
    * @param what What the call does, for the story of a failing seed.
    */
@@ -54,9 +55,10 @@ export interface World<State = undefined> {
 /** What a process calls of the service where webhooks may never come. */
 export interface ServiceApi {
   /**
-   * Lets this process submit jobs. `submitted` is called with the answer of the API to each of them. Once what it returns has
-   * resolved, the job is expected: the simulation requires that it is handled, by its event or by a reconciliation, within
-   * twelve hours of the last fault. The fault `'lost delivery'` is for worlds with such processes.
+   * Lets this process submit jobs. `submitted` is called with the answer of the API to each of them. Once its promise has
+   * resolved, the simulation requires that the job is handled, by its event or by a reconciliation, within twelve hours of the
+   * last fault; not where the process of a memory store was killed, or a failover may have lost the job. The fault
+   * `'lost delivery'` occurs only where a process calls this.
    *
    * @example
    * service.onSubmitted(({ jobId, types }) => jobs.expect(jobId, { types, within: '10m' }));
@@ -90,7 +92,7 @@ export interface SimulationOptions<State = undefined> {
   /** The number of seeds, from 1 on and up to a million, or the seeds themselves, 32-bit integers. Default: 100. */
   seeds?: number | readonly number[] | undefined;
   /**
-   * Creates what outlives the processes, such as the rows that your handlers write. Called once for each seed.
+   * Creates the state that survives a killed process, such as the rows that your handlers write. Called once for each seed.
    */
   state?: (() => State) | undefined;
   /**
@@ -102,7 +104,7 @@ export interface SimulationOptions<State = undefined> {
   receivers?: number | undefined;
   /** The number of processes that run jobs. Default: 2. */
   workers?: number | undefined;
-  /** The largest number of events in the world of a seed. Default: 4. */
+  /** The largest number of events of each tenant in the world of a seed. Default: 4. */
   events?: number | undefined;
   /**
    * The number of tenants whose events come to one URL, each signed with a secret of its own. Each event is sent to all of
@@ -114,7 +116,7 @@ export interface SimulationOptions<State = undefined> {
   /** The faults that never occur. Default: none. */
   without?: readonly SimulatedFault[] | undefined;
   /**
-   * Checks rules of your own at the end of each seed, when all is at rest, and throws where one is broken.
+   * Your own check, called at the end of each seed that breaks no other rule. Throw to fail the seed.
    */
   check?: ((ended: EndedWorld<State>) => void | Promise<void>) | undefined;
 }
@@ -158,8 +160,9 @@ export interface Database {
 /** An open transaction. */
 export interface Transaction {
   /**
-   * Writes: `effect` runs when the transaction is committed. The simulation requires that what is written in `once()` takes
-   * effect in one transaction of an event, and not in two or none. It rejects with an Error where the transaction was aborted.
+   * Writes: `effect` runs when the transaction is committed. `what` names the write: use the same name in each run of an event.
+   * The simulation requires that a write inside `once()` is committed at most once for each event. It rejects with an Error
+   * where the call fails or the transaction was aborted.
    */
   write(what: string, effect?: () => void): Promise<void>;
 }

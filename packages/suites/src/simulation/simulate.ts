@@ -35,7 +35,7 @@ const MOST_SEEDS = 1_000_000;
 export class SimulationError extends Error {
   /** `'SimulationError'`. */
   override readonly name = 'SimulationError';
-  /** The seed, which plays the same world again: `simulate(receiver, { seeds: [seed] })`. */
+  /** The seed. To play the same world again, keep the other options and pass `seeds: [seed]`. */
   readonly seed: number;
   /** The name of the broken rule. */
   readonly rule: keyof typeof WORLD_RULES;
@@ -46,7 +46,7 @@ export class SimulationError extends Error {
     const left = story.length - LINES_IN_MESSAGE;
     const first = left > 0 ? [`(${left} lines before are in error.story)`] : [];
     const lines = [...first, ...story.slice(-LINES_IN_MESSAGE)];
-    const rerun = `To play it again: seeds: [${seed}]`;
+    const rerun = `To play it again, with the other options: seeds: [${seed}]`;
     const found = `Seed ${seed} broke the rule "${rule}": ${WORLD_RULES[rule]}.\n${what}.`;
     super([found, ...lines, hint, rerun].join('\n'), { cause: error });
     this.seed = seed;
@@ -57,8 +57,8 @@ export class SimulationError extends Error {
 
 /**
  * Plays worlds in which processes are killed and paused, the network loses, repeats and cuts requests, and stores, queues and
- * your own calls fail or lose their answers. Each world comes from one seed, takes no real time, and is the same each time it
- * is played. Your handlers run in it as they are.
+ * your own calls fail or lose their answers. A world comes from one seed and runs in virtual time. A seed plays the same world
+ * again where your code and the options are the same.
  *
  * When all is at rest, the rules are checked: an acknowledged event is handled or a dead letter, writes under an inbox took
  * effect exactly once, no two owners had one fence, `health()` agrees with the answers. `docs/testing.md` has more.

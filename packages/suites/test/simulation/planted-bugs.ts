@@ -198,11 +198,11 @@ export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = {
     })),
     rule: 'handled',
   },
-  'a queue takes every failure for a known key': {
+  'a queue reports each failed put as a duplicate': {
     app: withQueue((queue) => ({ put: (delivery, event) => queue.put(delivery, event).catch(() => 'known' as const) })),
     rule: 'handled',
   },
-  'a worker settles what it has lost': {
+  'a worker settles a job that it no longer owns': {
     app: withWorker((jobs, options) => async () => {
       const job = await jobs.take();
       await jobs.settle(job, endOf(await process(options, job)), { unchecked: true });
@@ -249,7 +249,7 @@ export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = {
     app: withHealth({ deadInARowEstimate: 0 }, failing),
     rule: 'health',
   },
-  'a receiver counts a delivery in progress for good': {
+  'a receiver counts a delivery as in progress permanently': {
     app: {
       receiver: (world) => {
         const receiver = receiverOn(world, world.store);

@@ -47,7 +47,7 @@ describe('simulate', () => {
     expect(error.message).toMatch(
       /^Seed \d+ broke the rule "handled": an acknowledged event is handled, .*\.\nevent \d \(.+\) was ack/,
     );
-    expect(error.message).toContain(`To play it again: seeds: [${error.seed}]`);
+    expect(error.message).toContain(`To play it again, with the other options: seeds: [${error.seed}]`);
     expect(error.message).toContain('The seed played the same world twice.');
     expect(error.story.join('\n')).toMatch(/the service {2}emits event 1.*\n.*store\.claim/s);
     const again = await failureOf('a handler is not awaited', { seeds: [error.seed] });
