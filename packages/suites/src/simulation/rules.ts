@@ -64,7 +64,10 @@ export function findBrokenRule(parts: RuleParts): BrokenWorldRule | undefined {
     const name = `${story.nameOf(subject)} (${event.type})`;
     const own = works.filter((work) => work.subject === subject);
     const isDone = record.isHandled(subject);
-    const ofNone = record.handledTypes === undefined ? 'no handler was passed through handlers(), and work() was not called' : 'no handler ran';
+    const ofNone =
+      record.handledTypes === undefined
+        ? 'no handler was passed through handlers(), and work() was not called'
+        : 'no handler ran';
     const runs = own.length === 0 ? ofNone : `none of its ${own.length} runs came to its end`;
     if (isAcknowledged && !isDone && !letter?.hasBody) {
       return { rule: 'handled', what: `${name} was acknowledged, and ${runs}` };
