@@ -39,8 +39,8 @@ export class SimulationError extends Error {
   readonly seed: number;
   /** The name of the broken rule. */
   readonly rule: keyof typeof WORLD_RULES;
-  /** What happened in the world, line by line. */
-  readonly story: readonly string[];
+  /** What happened in the world, line by line. It is not enumerable, because its end is in the message. */
+  declare readonly story: readonly string[];
 
   constructor(seed: number, { rule, what, error }: BrokenWorldRule, story: readonly string[], hint: string) {
     const left = story.length - LINES_IN_MESSAGE;
@@ -51,7 +51,7 @@ export class SimulationError extends Error {
     super([found, ...lines, hint, rerun].join('\n'), { cause: error });
     this.seed = seed;
     this.rule = rule;
-    this.story = story;
+    Object.defineProperty(this, 'story', { value: story });
   }
 }
 
