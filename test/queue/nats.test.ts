@@ -218,8 +218,9 @@ describe.runIf(shared && own)('natsQueue', () => {
     });
     const get = vi.spyOn(client.consumers, 'get').mockRejectedValueOnce(new Error('the server is away'));
     await expect(queue.put(large())).rejects.toThrow('the answer was lost');
-    const now = Date.now.bind(Date);
+    const [now, elapsed] = [Date.now.bind(Date), performance.now.bind(performance)];
     vi.spyOn(Date, 'now').mockImplementation(() => now() + 600_000);
+    vi.spyOn(performance, 'now').mockImplementation(() => elapsed() + 600_000);
     expect(await queue.put(large())).toBe('queued');
     await vi.waitFor(() => expect(get).toHaveBeenCalledTimes(2), PATIENTLY);
     const ofSearch = String(get.mock.calls[1]?.[1]);
