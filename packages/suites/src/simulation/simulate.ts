@@ -10,7 +10,6 @@ import {
 import type { SimulationOptions, SimulationReport } from './contract.js';
 import { SIMULATED_FAULTS } from './faults.js';
 import { type BrokenWorldRule, WORLD_RULES } from './rules.js';
-import { runSeed } from './run-seed.js';
 import type { StartReceiver } from './running-processes.js';
 import { STORE_MODELS } from './store-models.js';
 
@@ -92,6 +91,8 @@ export async function simulate<State = undefined>(
   for (const fault of without) checkChoice('without', fault, SIMULATED_FAULTS);
   const numbers = integers(options, { receivers: 2, workers: 2, events: 4, tenants: 1 });
 
+  // Not before it is used: the suites for stores, queues and adapters also run where there are no modules of Node.
+  const { runSeed } = await import('./run-seed.js');
   const report: SimulationReport = { seeds: 0, events: 0, attempts: 0, calls: 0, kills: 0, pauses: 0, elapsedMs: 0 };
   for (const seed of seedsOf(seeds)) {
     const ended = await runSeed(receiver, { ...options, ...numbers }, seed);
