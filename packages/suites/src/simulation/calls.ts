@@ -27,7 +27,7 @@ const SLOWEST_MS = 90_000;
 /** How long after the connection was lost a call may still take effect, in milliseconds. */
 export const LATEST_EFFECT_MS = 60_000;
 
-/** The errors of failed calls. */
+/** The errors of failed calls, and not those that an effect has thrown. */
 const errorsOfCalls = new WeakSet<object>();
 
 /** Returns whether an error is that of a call that has failed. */
@@ -35,10 +35,16 @@ export function isErrorOfCall(error: unknown): boolean {
   return errorsOfCalls.has(Object(error));
 }
 
+function errorOfCall(message: string): Error {
+  const error = new Error(message);
+  errorsOfCalls.add(error);
+  return error;
+}
+
 export function createCall({ time, random, faults, story, disturbances, counts }: CallParts): Call {
   return function call<T>(what: string, effect: () => T | PromiseLike<T>, possible?: readonly CallFault[]): Promise<T> {
     const process = currentProcess();
-    if (process === undefined) return Promise.reject(new Error(nestedCall(what)));
+    if (process === undefined) return Promise.reject(errorOfCall(nestedCall(what)));
     if (!process.isAlive) return new Promise(() => {});
     counts.calls += 1;
     const fault = faultOfCall(faults, possible);
@@ -56,11 +62,7 @@ export function createCall({ time, random, faults, story, disturbances, counts }
           answer(() => reject(error));
         }
       };
-      const lose = () => {
-        const error = new Error(`${what}: the connection broke`);
-        errorsOfCalls.add(error);
-        process.resume(() => reject(error));
-      };
+      const lose = () => process.resume(() => reject(errorOfCall(`${what}: the connection broke`)));
       const send = () => {
         disturbances.at(process, `at ${what}`);
         if (!process.isAlive && random.chance(0.5)) return; // before the call was sent

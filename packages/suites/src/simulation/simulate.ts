@@ -7,10 +7,9 @@ import {
   checkObject,
   integers,
 } from 'service-webhooks/option-checks';
-import type { SimulationOptions, SimulationReport } from './contract.js';
+import type { ReceiverProcess, SimulationOptions, SimulationReport, World } from './contract.js';
 import { SIMULATED_FAULTS } from './faults.js';
 import { type BrokenWorldRule, WORLD_RULES } from './rules.js';
-import type { StartReceiver } from './running-processes.js';
 import { STORE_MODELS } from './store-models.js';
 
 const OPTIONS: readonly (keyof SimulationOptions)[] = [
@@ -79,7 +78,7 @@ export class SimulationError extends Error {
  * );
  */
 export async function simulate<State = undefined>(
-  receiver: StartReceiver<State>,
+  receiver: (world: World<State>) => ReceiverProcess,
   options: SimulationOptions<State> = {},
 ): Promise<SimulationReport> {
   checkReceiver(receiver);

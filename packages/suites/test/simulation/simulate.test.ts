@@ -159,6 +159,17 @@ describe('simulate', () => {
     expect(ends).toContain('me: mailer.send: the connection broke');
   });
 
+  it('a call that is made in the effect of another one is found, and the story says what to do', async () => {
+    const error = await thrownBy(
+      simulate(
+        handling(({ call, database }) => call('save', () => database.transaction((tx) => tx.write('credit')))),
+        { seeds: [1], without: ['crash', 'pause', 'refused call', 'lost answer'] },
+      ),
+    );
+    expect(error).toMatchObject({ rule: 'delivered' });
+    expect(error.message).toContain('was made in the effect of another call, where no process runs. Make one after');
+  });
+
   it.each<[string, () => Promise<unknown>, string]>([
     [
       'a receiver in place of the function that creates it',
